@@ -1,0 +1,29 @@
+"""Who may do what: the one place that reads memberships."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.core.exceptions import PermissionDenied
+
+from replaycases.accounts.models import Membership, Project, User
+from replaycases.accounts.roles import Role
+
+
+def roles_of(user: User, project: Project) -> frozenset[Role]:
+    """The roles that the user holds in the project. A superuser holds none by that alone, and an inactive user none."""
+    if not user.is_active:
+        return frozenset()
+    held = Membership.objects.filter(user=user, project=project).values_list("role", flat=True)
+    return frozenset(Role(role) for role in held)
+
+
+def has_any(user: User, project: Project, roles: Iterable[Role]) -> bool:
+    return not roles_of(user, project).isdisjoint(roles)
+
+
+def require(user: User, project: Project, *roles: Role) -> None:
+    """Raise PermissionDenied unless the user holds one of the roles in the project."""
+    if not has_any(user, project, roles):
+        needed = " or ".join(sorted(role.label for role in roles))
+        raise PermissionDenied(f"This needs the role {needed} in project {project.key}.")

@@ -1,0 +1,79 @@
+"""Comparisons: what was asked, and the verdict as last computed."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from replaycases.accounts.models import Project, User
+from replaycases.cases.models.fixture_revision import FixtureRevision
+from replaycases.cases.models.implementation import Implementation
+from replaycases.cases.models.payload import Payload
+from replaycases.cases.models.run import ENDED, Run
+from replaycases.cases.models.scoping import ScopedQuerySet
+
+
+class Comparison(models.Model):
+    """Old against new on one revision. Reads every result with that revision's hashes and these implementations'
+    digests, not only those that it asked for. `document` is the verdict's JSON; label and reason repeat it for lists.
+    Written by `cases.comparing` only; empty while runs are outstanding."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="comparisons")
+    number = models.PositiveIntegerField()
+    revision = models.ForeignKey(FixtureRevision, on_delete=models.PROTECT, related_name="comparisons")
+    old = models.ForeignKey(Implementation, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    new = models.ForeignKey(Implementation, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    with_controls = models.BooleanField(default=True)
+    requested_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    label = models.CharField(max_length=32, blank=True)
+    reason = models.TextField(blank=True)
+    document = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    computed_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[ScopedQuerySet[Comparison]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["project", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="comparison_number_once_per_project"),
+            models.CheckConstraint(
+                condition=Q(old__isnull=False) | Q(new__isnull=False), name="comparison_names_an_implementation"
+            ),
+            models.CheckConstraint(
+                condition=Q(computed_at=None, document=None, label="")
+                | (Q(computed_at__isnull=False, document__isnull=False) & ~Q(label="")),
+                name="comparison_label_iff_computed",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"comparison {self.number}"
+
+    def runs(self) -> models.QuerySet[Run]:
+        """Every run that this comparison reads or waits for: both sides on the revision, and the new side on its
+        controls. Runs of voided sets are left out here and listed by the page on their own."""
+        sides = [side.digest for side in (self.old, self.new) if side]
+        incident = Q(run_set__fixture_hash=self.revision.fixture_hash, run_set__checks_hash=self.revision.checks_hash)
+        incident &= Q(run_set__implementation__digest__in=sides)
+        wanted = incident
+        if self.with_controls and self.new:
+            controls = Q(run_set__control__revision=self.revision, run_set__implementation__digest=self.new.digest)
+            wanted |= controls
+        return (
+            Run.objects.filter(wanted, project_id=self.project_id, run_set__mode="replay", run_set__voided_at=None)
+            .select_related("run_set__implementation", "run_set__control", "manifest")
+            .defer("manifest__body")
+            .order_by("number")
+        )
+
+    @property
+    def state(self) -> str:
+        """ "computed" once a verdict stands and nothing it reads is outstanding, else "waiting"."""
+        if self.computed_at is None or self.runs().exclude(state__in=ENDED).exists():
+            return "waiting"
+        return "computed"

@@ -1,0 +1,87 @@
+"""Fixture revisions and their controls: immutable, in the database too (see `cases.immutability`)."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+
+from replaycases.accounts.models import User
+from replaycases.cases.models.case import Case
+from replaycases.cases.models.payload import Payload
+from replaycases.cases.models.scoping import ScopedQuerySet
+
+DIGEST_LENGTH = len("sha256:") + 64
+
+
+class FixtureRevision(models.Model):
+    """One valid fixture of a case. `payload` holds its exact bytes, `detect` the detect rules beside a 1.0 fixture,
+    `fixture_case_id` the name that the fixture gives itself (`case_id` is the row of the case)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="revisions")
+    number = models.PositiveIntegerField()
+    payload = models.ForeignKey(Payload, on_delete=models.PROTECT, related_name="+")
+    detect = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    schema_version = models.CharField(max_length=8)
+    fixture_case_id = models.CharField(max_length=200)
+    content_hash = models.CharField(max_length=DIGEST_LENGTH)
+    fixture_hash = models.CharField(max_length=DIGEST_LENGTH)
+    checks_hash = models.CharField(max_length=DIGEST_LENGTH)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    PROJECT_PATH = "case__project"
+    objects: ClassVar[ScopedQuerySet[FixtureRevision]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["case", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["case", "number"], name="revision_number_once_per_case"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.fixture_case_id} revision {self.number}"
+
+
+class OutcomeType(models.TextChoices):
+    SUCCESS = "success", "Success"
+    REJECTION = "rejection", "Explicit rejection"
+    TIMEOUT = "timeout_before_result", "Timeout before a known result"
+    UNCERTAIN = "uncertain", "Uncertain completion"
+
+
+class Control(models.Model):
+    """A fixture beside the incident on which the fixed version must hold. `mutation` is a JSON Patch (RFC 6902) on it
+    that must turn the control red; `mutated_hash` is the fixture hash after that patch."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    revision = models.ForeignKey(FixtureRevision, on_delete=models.PROTECT, related_name="controls")
+    name = models.CharField(max_length=200)
+    outcome_type = models.CharField(max_length=24, choices=OutcomeType.choices)
+    payload = models.ForeignKey(Payload, on_delete=models.PROTECT, related_name="+")
+    mutation = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    fixture_hash = models.CharField(max_length=DIGEST_LENGTH)
+    checks_hash = models.CharField(max_length=DIGEST_LENGTH)
+    mutated_hash = models.CharField(max_length=DIGEST_LENGTH, blank=True)
+
+    PROJECT_PATH = "revision__case__project"
+    objects: ClassVar[ScopedQuerySet[Control]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["revision", "name"], name="control_name_once_per_revision"),
+            models.CheckConstraint(
+                condition=models.Q(outcome_type__in=OutcomeType.values), name="control_outcome_type_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(mutation=None, mutated_hash="")
+                | (models.Q(mutation__isnull=False) & ~models.Q(mutated_hash="")),
+                name="control_mutation_has_hash",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,46 @@
+"""Evidence bytes, content-addressed, apart from the rows that mean something."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+
+from replaycases.accounts.models import Project
+from replaycases.cases.models.scoping import ScopedQuerySet
+
+
+class Classification(models.TextChoices):
+    QUARANTINED = "quarantined", "Quarantined"
+    REDACTED = "redacted", "Redacted"
+    PUBLIC = "public", "Public"
+
+
+class Payload(models.Model):
+    """Bytes under their own digest ("sha256:" + hex of exactly these bytes). They stand in the database because
+    workers on other hosts share nothing else. Made and read only through `cases.evidence`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
+    digest = models.CharField(max_length=71)
+    size = models.PositiveBigIntegerField()
+    media_type = models.CharField(max_length=100)
+    classification = models.CharField(max_length=16, choices=Classification.choices, default=Classification.QUARANTINED)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    key_id = models.CharField(max_length=64, blank=True)
+    body = models.BinaryField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[ScopedQuerySet[Payload]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "digest"], name="payload_once_per_project"),
+            models.CheckConstraint(
+                condition=models.Q(classification__in=Classification.values), name="payload_classification_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.digest

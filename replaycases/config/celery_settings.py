@@ -1,0 +1,63 @@
+"""Celery's settings, derived from Django's; the reason stands beside what is not Celery's default."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from kombu.entity import Exchange, Queue
+
+from replaycases.config import filesystem_broker
+
+REPLAYS = "replays"
+SWEEPS = "sweeps"
+
+
+def _queue(name: str) -> Queue:
+    # The default exchange routes by queue name: no binding is stored anywhere that could be half-written or lost.
+    return Queue(name, exchange=Exchange(""), routing_key=name)  # type: ignore[no-untyped-call] # kombu has no types here
+
+
+broker_url = settings.CELERY_REDIS_URL or f"{filesystem_broker.ALIAS}://"
+broker_transport_options = (
+    # Redis hands a message out again after the visibility timeout; it must outlast the longest task.
+    {
+        "visibility_timeout": settings.CELERY_HARD_LIMIT_SECONDS * 2,
+        "socket_connect_timeout": 2,
+        "socket_timeout": 10,
+    }
+    if settings.CELERY_REDIS_URL
+    else {"folder": str(settings.BROKER_DIR)}
+)
+# A request that publishes must not wait for a broken broker: one short attempt, and the sweep sends again.
+broker_connection_timeout = 2
+task_publish_retry = False
+# A worker, on the other hand, waits for its broker for as long as it takes.
+broker_connection_retry_on_startup = True
+broker_connection_max_retries = None
+
+accept_content = ["json"]
+task_serializer = "json"
+result_backend = None
+task_ignore_result = True
+
+task_acks_late = True
+# Redelivery of a poison task has no bound in Celery; attempts are counted in the database instead.
+task_reject_on_worker_lost = False
+worker_prefetch_multiplier = 1
+worker_concurrency = settings.CELERY_CONCURRENCY
+worker_enable_remote_control = False
+worker_hijack_root_logger = False
+worker_cancel_long_running_tasks_on_connection_loss = False
+# Above the sandbox's own wall clock: these only fire when the supervisor itself hangs.
+task_soft_time_limit = settings.CELERY_SOFT_LIMIT_SECONDS
+task_time_limit = settings.CELERY_HARD_LIMIT_SECONDS
+
+task_queues = [_queue(REPLAYS), _queue(SWEEPS)]
+task_default_queue = REPLAYS
+task_default_exchange = ""
+task_create_missing_queues = False
+# Sweeps have a queue of their own so that a backlog of replays does not hold them up.
+task_routes = {"cases.sweep": {"queue": SWEEPS}}
+
+timezone = "UTC"
+beat_schedule = {"sweep": {"task": "cases.sweep", "schedule": float(settings.REPLAYCASES_SWEEP_SECONDS)}}
+beat_schedule_filename = str(settings.VAR_DIR / "beat-schedule")

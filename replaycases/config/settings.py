@@ -1,0 +1,187 @@
+"""The one settings file. Everything that differs between deployments comes from the environment
+(docs/operations.md lists the variables); a bad value stops the start and names its variable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from replaycases.config import environment as env
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+VAR_DIR = Path(env.ENV.str("REPLAYCASES_VAR", default=str(BASE_DIR / "var")))
+if not VAR_DIR.is_absolute():
+    raise ImproperlyConfigured("REPLAYCASES_VAR must be an absolute path")
+VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+# --- Core -----------------------------------------------------------------------------------------------------------
+
+EMBEDDED = not env.ENV.str("DATABASE_URL", default="")
+DEBUG = env.flag("REPLAYCASES_DEBUG", default=False)
+SECRET_KEY = env.secret("REPLAYCASES_SECRET_KEY", embedded_file=VAR_DIR / "secret-key" if EMBEDDED else None)
+ALLOWED_HOSTS = env.words("REPLAYCASES_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.words("REPLAYCASES_CSRF_TRUSTED_ORIGINS", default=[])
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "drf_spectacular",
+    "rest_framework",
+    "template_partials",
+    "replaycases.accounts",
+    "replaycases.cases",
+    "replaycases.web",
+    "replaycases.api",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "replaycases.config.urls"
+WSGI_APPLICATION = "replaycases.config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Data -----------------------------------------------------------------------------------------------------------
+
+DATABASES = {"default": env.database("DATABASE_URL", sqlite_path=VAR_DIR / "replaycases.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+MAX_UPLOAD_BYTES = env.number("REPLAYCASES_MAX_UPLOAD_BYTES", default=64 * 1024 * 1024)
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_UPLOAD_BYTES
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+DATA_UPLOAD_MAX_NUMBER_FILES = 10
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# --- People ---------------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/"
+
+# --- Browser security -----------------------------------------------------------------------------------------------
+
+# Embedded means one machine, spoken to over loopback without TLS; everything else is behind TLS unless it says so.
+HTTPS = env.flag("REPLAYCASES_HTTPS", default=not EMBEDDED)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("REPLAYCASES_BEHIND_PROXY", default=False) else None
+)
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+        "img-src": [SELF, "data:"],
+    },
+}
+
+# --- API ------------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": [
+        "rest_framework.parsers.JSONParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+SPECTACULAR_SETTINGS = {"TITLE": "replaycases", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}
+
+# --- Replay ---------------------------------------------------------------------------------------------------------
+
+# Directories from which an implementation may be registered by path; none unless an administrator names some.
+REPLAYCASES_IMPLEMENTATION_PATHS = env.directories("REPLAYCASES_IMPLEMENTATION_PATHS")
+REPLAYCASES_ALLOW_PROCESS_TIER = env.flag("REPLAYCASES_ALLOW_PROCESS_TIER", default=False)
+REPLAYCASES_WALL_SECONDS = env.number("REPLAYCASES_WALL_SECONDS", default=60)
+REPLAYCASES_LEASE_SECONDS = env.number("REPLAYCASES_LEASE_SECONDS", default=30, minimum=2)
+REPLAYCASES_SWEEP_SECONDS = env.number("REPLAYCASES_SWEEP_SECONDS", default=10)
+# How long a sent message may stay unanswered before the sweep sends another one.
+REPLAYCASES_RESEND_SECONDS = env.number("REPLAYCASES_RESEND_SECONDS", default=60)
+
+# --- Celery: it only rings the bell; the run's row is the queue of record -------------------------------------------
+
+CELERY_SOFT_LIMIT_SECONDS = REPLAYCASES_WALL_SECONDS + 60
+CELERY_HARD_LIMIT_SECONDS = CELERY_SOFT_LIMIT_SECONDS + 30
+BROKER_DIR = VAR_DIR / "broker"
+CELERY_REDIS_URL = env.broker("REDIS_URL")
+CELERY_CONCURRENCY = env.number("REPLAYCASES_WORKER_CONCURRENCY", default=2)
+
+# --- Log: ids and counts, never evidence ----------------------------------------------------------------------------
+
+LOG_LEVEL = env.choice("REPLAYCASES_LOG_LEVEL", default="INFO", options=("DEBUG", "INFO", "WARNING", "ERROR"))
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {
+        "replaycases": {"level": LOG_LEVEL},
+        "django": {"handlers": [], "level": "WARNING", "propagate": True},
+        "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+    },
+}
