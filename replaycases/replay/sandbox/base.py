@@ -9,6 +9,8 @@ from typing import Literal, Protocol
 
 Surface = Literal["controlled", "denied", "uncontrolled"]
 
+TierName = Literal["bubblewrap", "namespaces", "seccomp", "process"]
+
 MIB = 1024 * 1024
 
 
@@ -78,7 +80,8 @@ class Sandboxed(Protocol):
     def wait(self, timeout: float | None) -> int | None:
         """The exit status of the started program, negative for a signal; None if it still runs after `timeout`.
 
-        Once a status was returned no process of the tree is left.
+        Once a status was returned no process of the tree is left. Raises EnvironmentUnavailable if the sandbox itself
+        failed: such a run has no outcome.
         """
 
     def kill(self) -> None:
@@ -89,8 +92,8 @@ class Tier(Protocol):
     """One way to confine. `choose_tier` gives the strongest that works here."""
 
     @property
-    def name(self) -> str:
-        """bubblewrap, namespaces, seccomp or process; stands in the manifest as `isolation`."""
+    def name(self) -> TierName:
+        """Stands in the manifest as `isolation`."""
 
     @property
     def surfaces(self) -> Mapping[str, Surface]:
@@ -106,9 +109,7 @@ class Tier(Protocol):
     def path_inside(self, mount: Mount) -> str:
         """Where `mount` lies for the confined process."""
 
-    def start(
-        self, launch: Launch, limits: Limits, *, protocol_fd: int, stderr_fd: int, stdout_fd: int
-    ) -> Sandboxed:
+    def start(self, launch: Launch, limits: Limits, *, protocol_fd: int, stderr_fd: int, stdout_fd: int) -> Sandboxed:
         """Start `launch.argv` confined. May be called from any thread.
 
         The three descriptors are inherited; close your copies after the call. Standard input is empty. The number of
