@@ -1,0 +1,116 @@
+"""What was observed, in the form in which two runs of one deterministic implementation are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from replaycases.fixture.canonical import digest
+from replaycases.fixture.model import Event, Fixture
+from replaycases.fixture.pointer import ABSENT, join, leaves, resolve, split
+from replaycases.verdict.effects import matched
+from replaycases.verdict.observation import Call, Observation
+
+_PAYLOAD = {"tool": "/arguments", "model": "/request"}
+_CALL_ID = "/call_id"
+
+
+def observation_hash(fixture: Fixture, observation: Observation) -> str:
+    """Digest of status, calls, reads, outcome and what was left over, after ignore rules and renaming of generated ids.
+
+    Times, run ids, host, standard error and exit status are left out.
+    """
+    names = _Names(fixture)
+    events = {event.seq: event for event in fixture.events}
+    calls = [_normal_call(call, events, names) for call in observation.calls]
+    return digest(
+        {
+            "status": observation.status,
+            "calls": calls,
+            "reads": dict(observation.reads),
+            "outcome": None if observation.outcome is None else names.renamed(dict(observation.outcome)),
+            "unconsumed": list(observation.unconsumed),
+            "optional_skipped": list(observation.optional_skipped),
+            "serving": None if observation.serving is None else dict(observation.serving),
+            "clock": observation.clock,
+        }
+    )
+
+
+class _Names:
+    """Generated ids by order of first appearance. An id seen in input, identity or an earlier answer was given, not
+    generated, and keeps its own value."""
+
+    def __init__(self, fixture: Fixture) -> None:
+        self._given = set(_strings([fixture.input, fixture.identity]))
+        self._numbers: dict[str, int] = {}
+
+    def number(self, value: str) -> None:
+        if value not in self._given:
+            self._numbers.setdefault(value, len(self._numbers) + 1)
+
+    def learn(self, answer: Any) -> None:
+        self._given.update(text for text in _strings(answer) if text not in self._numbers)
+
+    def renamed(self, value: Any) -> Any:
+        """`value` with every string that is a generated id replaced by {"generated": its number}."""
+        if not self._numbers:
+            return value
+        if isinstance(value, dict):
+            return {key: self.renamed(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.renamed(item) for item in value]
+        if isinstance(value, str) and value in self._numbers:
+            return {"generated": self._numbers[value]}
+        return value
+
+
+def _normal_call(call: Call, events: dict[int, Event], names: _Names) -> dict[str, Any]:
+    event = events.get(call.seq) if call.seq is not None else None
+    params: dict[str, Any] = dict(call.params)
+    if event is not None and call.alternative is None and event.match.ignore:
+        params = _without(params, [_absolute(call, pointer) for pointer in event.match.ignore])
+    generated = event.match.generated if event is not None else ()
+    for pointer in (_CALL_ID, *(_absolute(call, pointer) for pointer in generated)):
+        for text in _strings(resolve(params, pointer)):
+            names.number(text)
+    normal = names.renamed(params)
+    if event is not None and call.answered:
+        names.learn(_answer(call, events))
+    return {
+        "boundary": call.boundary,
+        "params": normal,
+        "seq": call.seq,
+        "alternative": call.alternative,
+        "answered": call.answered,
+        "crossing": call.crossing,
+    }
+
+
+def _absolute(call: Call, pointer: str) -> str:
+    """A match rule's pointer is into the payload; calls hold it one level down."""
+    return _PAYLOAD.get(call.boundary, "") + pointer
+
+
+def _answer(call: Call, events: dict[int, Event]) -> list[Any]:
+    place = matched(events, call)
+    answer = [place.outcome.value] if place.outcome is not None else []
+    return [*answer, place.response, place.chunks, place.decision] if isinstance(place, Event) else answer
+
+
+def _without(params: dict[str, Any], pointers: list[str]) -> dict[str, Any]:
+    """A copy in which nothing stands at the pointers. An array element becomes null, so that its neighbours stay."""
+    copy = deepcopy(params)
+    for pointer in pointers:
+        *parents, last = split(pointer)
+        holder = resolve(copy, join("", *parents))
+        if isinstance(holder, dict):
+            holder.pop(last, None)
+        elif isinstance(holder, list) and resolve(holder, join("", last)) is not ABSENT:
+            holder[int(last)] = None
+    return copy
+
+
+def _strings(value: Any) -> Iterator[str]:
+    return (leaf for _, leaf in leaves(value) if isinstance(leaf, str))
