@@ -1,0 +1,1 @@
+"""A support agent of an online shop: refunds, shipments, account recovery, e-mail changes."""

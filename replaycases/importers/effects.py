@@ -1,0 +1,83 @@
+"""Side effects by declarative annotation: which tools carry which action, and when their answer was a refusal.
+
+{"tools": {NAME: {"action": str, "key"?: pointer into the arguments, "accepted"?: true | false | "unknown",
+"rejected"?: {"any": [RE2], "none"?: [RE2]}, "guard"?: {"action", "decision"}}}}
+
+`rejected` is searched in the recorded answer: a match means not accepted, no match means accepted. Without it
+`accepted` holds for every call, "unknown" by default. A recorded error that `rejected` does not match is "unknown".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import re2  # type: ignore[import-untyped]  # ships no type information
+
+from replaycases.importers.findings import refused
+from replaycases.importers.neutral import ToolStep
+
+JSON = Any
+RULE_KEYS = frozenset({"action", "key", "accepted", "rejected", "guard"})
+
+
+def check_effects(annotation: Mapping[str, JSON], tools: set[str]) -> None:
+    """Raises ImportRefused for an annotation that is malformed or names a tool that the run never calls."""
+    rules = annotation.get("tools", {})
+    if set(annotation) - {"tools"} or not isinstance(rules, Mapping):
+        raise _refused("", 'the effects annotation is {"tools": {NAME: {action, …}}}')
+    for name, rule in rules.items():
+        pointer = f"/tools/{name}"
+        if not isinstance(rule, Mapping) or set(rule) - RULE_KEYS or not isinstance(rule.get("action"), str):
+            raise _refused(pointer, f"a rule holds action and at most {', '.join(sorted(RULE_KEYS))}")
+        if name not in tools:
+            raise _refused(pointer, "the run never calls this tool")
+        for pattern in _patterns(rule):
+            try:
+                _compiled(pattern)
+            except re2.error:
+                raise _refused(f"{pointer}/rejected", "a pattern is not RE2") from None
+
+
+def effect_of(annotation: Mapping[str, JSON], step: ToolStep) -> dict[str, JSON]:
+    """The event's `effect` and `guard`: {} where the tool carries none."""
+    rule = annotation.get("tools", {}).get(step.tool)
+    if rule is None:
+        return {}
+    key = {"key": rule["key"]} if "key" in rule else {}
+    guard = {"guard": dict(rule["guard"])} if "guard" in rule else {}
+    return {"effect": {"action": rule["action"], **key, "accepted": _accepted(rule, step)}, **guard}
+
+
+def _accepted(rule: Mapping[str, JSON], step: ToolStep) -> JSON:
+    if "rejected" not in rule:
+        return rule.get("accepted", "unknown")
+    answer = step.error["message"] if step.error else step.value
+    if _matches(rule["rejected"], answer if isinstance(answer, str) else json.dumps(answer)):
+        return False
+    return "unknown" if step.error else True
+
+
+def _matches(detect: Mapping[str, JSON], text: str) -> bool:
+    hit = any(_compiled(pattern).search(text) for pattern in detect["any"])
+    return hit and not any(_compiled(pattern).search(text) for pattern in detect.get("none", ()))
+
+
+def _compiled(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+def _patterns(rule: Mapping[str, JSON]) -> list[str]:
+    detect = rule.get("rejected")
+    if detect is None:
+        return []
+    if not isinstance(detect, Mapping) or not isinstance(detect.get("any"), list) or not detect["any"]:
+        raise _refused("", "`rejected` is {any: [pattern], none?: [pattern]} with at least one pattern in `any`")
+    return [*detect["any"], *detect.get("none", [])]
+
+
+def _refused(pointer: str, message: str) -> Exception:
+    return refused("effects", pointer, message, "See docs/importing.md, effects.")

@@ -1,0 +1,249 @@
+"""Neutral run + what a person supplied -> a 2.0 fixture document and the list of its gaps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from replaycases.importers.effects import check_effects, effect_of
+from replaycases.importers.findings import Gap, refused
+from replaycases.importers.neutral import (
+    ClockStep,
+    HumanStep,
+    ModelStep,
+    NeutralRun,
+    RandomStep,
+    RetrievalStep,
+    Step,
+    ToolStep,
+)
+from replaycases.importers.supplied import DECLARABLE_NONE, Supplied
+
+JSON = Any
+MUST_BE_SUPPLIED = ("case_id", "incident_id", "frozen_at")
+UNKNOWN = "unknown"
+NONE_COSTS = {
+    "clock": "clock reads are not in the recording: a workflow that reads the clock may decide otherwise",
+    "random": "random draws are not in the recording: a workflow that draws may decide otherwise",
+    "retrieval": "retrieved chunks are not in the recording: what the answer was grounded on is unknown",
+}
+
+
+def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tuple[Gap, ...]]:
+    """The document (with `expected` only if supplied) and every gap. Raises ImportRefused."""
+    asked = [name for name in MUST_BE_SUPPLIED if not getattr(supplied, name)]
+    if asked:
+        raise refused("supply", "", f"the file does not say: {', '.join(asked)}", "Supply these; none may be guessed.")
+    check_effects(supplied.effects, {step.tool for step in run.steps if isinstance(step, ToolStep)})
+    tools = run.tools if run.tools is not None else supplied.tools
+    events, horizon = _trim(
+        [_event(seq, step, tools, supplied.effects) for seq, step in enumerate(run.steps, 1)], run, supplied
+    )
+    gaps = _gaps(run, supplied, events)
+    document: dict[str, JSON] = {
+        "schema_version": "2.0",
+        "case_id": supplied.case_id,
+        "incident_id": supplied.incident_id,
+        "workflow_version": supplied.workflow_version or UNKNOWN,
+        "prompt_version": supplied.prompt_version or UNKNOWN,
+        "frozen_at": supplied.frozen_at,
+        "input": run.input,
+        "identity": supplied.identity if supplied.identity is not None else {},
+        "events": events,
+        "templates": _templates(run, supplied, tools),
+        "missing": [entry for gap in gaps if gap.caps for entry in gap.as_missing()],
+    }
+    optional = {
+        "serving": run.serving or supplied.serving,
+        "time_zone": supplied.time_zone,
+        "locale": supplied.locale,
+        "recorded_by": supplied.recorded_by,
+        "horizon": horizon or None,
+        "expected": supplied.expected,
+    }
+    return {**document, **{name: value for name, value in optional.items() if value is not None}}, gaps
+
+
+def _trim(events: list[dict[str, JSON]], run: NeutralRun, supplied: Supplied) -> tuple[list[dict[str, JSON]], bool]:
+    """The events kept, and whether the fixture is a prefix. A recording that is cut short is one by itself."""
+    after, call = supplied.horizon_after, supplied.horizon_at_call
+    if after is not None and call is not None:
+        raise refused("horizon", "", "two horizons", "Give horizon_after or horizon_at_call, not both.")
+    if call is not None:
+        calls = [event["seq"] for event in events if event["boundary"] == "tool"]
+        if not 1 <= call <= len(calls):
+            raise refused("horizon", "", f"there is no tool call {call}", f"The run has {len(calls)} tool calls.")
+        after = calls[call - 1] - 1
+    if after is None:
+        return events, bool(run.cut)
+    if not 1 <= after <= len(events):
+        raise refused("horizon", "", f"no events would be left or none cut at {after}", f"Choose 1 to {len(events)}.")
+    return _ungrouped(events[:after]), True
+
+
+def _ungrouped(events: list[dict[str, JSON]]) -> list[dict[str, JSON]]:
+    """A group of which one member is left is no group any more."""
+    names = [event.get("group") for event in events]
+    return [{k: v for k, v in event.items() if k != "group" or names.count(v) > 1} for event in events]
+
+
+def _event(seq: int, step: Step, tools: list[JSON] | None, effects: Mapping[str, JSON]) -> dict[str, JSON]:
+    head: dict[str, JSON] = {"seq": seq}
+    match step:
+        case ModelStep():
+            return {**head, "boundary": "model", **_model(step, tools)}
+        case ToolStep():
+            return {**head, "boundary": "tool", "attempt": f"event-{seq}", **_tool(step, effects)}
+        case HumanStep():
+            return {**head, "boundary": "human", "question": step.question, "decision": step.decision}
+        case RetrievalStep():
+            parameters = {} if step.parameters is None else {"parameters": step.parameters}
+            return {**head, "boundary": "retrieval", "query": step.query, **parameters, "chunks": step.chunks}
+        case ClockStep():
+            return {**head, "boundary": "clock", "now": step.now}
+        case RandomStep():
+            return {**head, "boundary": "random", "name": step.name, "value": step.value}
+
+
+def _model(step: ModelStep, tools: list[JSON] | None) -> dict[str, JSON]:
+    request = {**step.request, **({"tools": tools} if tools is not None and "tools" not in step.request else {})}
+    generated = _call_id_pointers(request.get("messages", []))
+    event: dict[str, JSON] = {"request": request, "response": step.response}
+    if step.usage is not None:
+        event["usage"] = step.usage
+    if generated:
+        event["match"] = {"generated": generated}
+    return event
+
+
+def _call_id_pointers(messages: list[JSON]) -> list[str]:
+    """Where tool-call ids stand in a request: a workflow that makes its own is compared by order of appearance."""
+    pointers: list[str] = []
+    for at, message in enumerate(messages):
+        calls = message.get("tool_calls") or []
+        pointers += [f"/messages/{at}/tool_calls/{n}/id" for n, call in enumerate(calls) if "id" in call]
+        if "tool_call_id" in message:
+            pointers.append(f"/messages/{at}/tool_call_id")
+    return pointers
+
+
+def _tool(step: ToolStep, effects: Mapping[str, JSON]) -> dict[str, JSON]:
+    outcome = {"type": "error", "error": step.error} if step.error else {"type": "result", "value": step.value}
+    group = {} if step.group is None else {"group": f"message-{step.group}"}
+    return {"tool": step.tool, "arguments": step.arguments, "outcome": outcome, **group, **effect_of(effects, step)}
+
+
+def _templates(run: NeutralRun, supplied: Supplied, tools: list[JSON] | None) -> list[dict[str, JSON]]:
+    """What the workflow is given to work with: the system prompt and the tool catalogue (as JSON text)."""
+    version = supplied.prompt_version or UNKNOWN
+    contents = {"system": run.system, "tools": None if tools is None else json.dumps(tools, ensure_ascii=False)}
+    return [
+        {"name": name, "version": version, "sha256": hashlib.sha256(content.encode()).hexdigest(), "content": content}
+        for name, content in contents.items()
+        if content is not None
+    ]
+
+
+def _gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) -> tuple[Gap, ...]:
+    gaps = [
+        Gap(
+            name="workflow_version",
+            pointers=("/workflow_version",),
+            declared=supplied.workflow_version is not None,
+            cost="which code was affected is not in the recording",
+        ),
+        Gap(
+            name="prompt_version",
+            pointers=("/prompt_version",),
+            declared=supplied.prompt_version is not None,
+            cost="which prompt was used is known by its text only",
+        ),
+        Gap(name="frozen_at", pointers=("/frozen_at",), declared=True, cost="the recording has no time stamps"),
+    ]
+    if "identity" in run.absent:
+        gaps.append(
+            Gap(
+                name="identity",
+                pointers=("/identity",),
+                declared=supplied.identity is not None,
+                cost="who asked, and with which rights, is not in the recording",
+            )
+        )
+    gaps += _model_gaps(run, supplied, events)
+    for name in sorted(set(run.absent) & DECLARABLE_NONE):
+        gaps.append(Gap(name=name, pointers=("/events",), declared=name in supplied.none, cost=NONE_COSTS[name]))
+    if run.cut:
+        gaps.append(Gap(name="cut", pointers=("/events",), cost=run.cut, caps=False))
+    if run.ends_on_answer:
+        gaps.append(
+            Gap(
+                name="ending",
+                pointers=("/events",),
+                caps=False,
+                cost="the recording ends with a tool's answer: trim it if the workflow goes on from there",
+            )
+        )
+    return tuple(gaps)
+
+
+def _model_gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) -> list[Gap]:
+    requests = [f"/events/{index}/request" for index, event in enumerate(events) if event["boundary"] == "model"]
+    if not requests:
+        return []
+    gaps: list[Gap] = []
+    if "serving" in run.absent:
+        gaps.append(
+            Gap(
+                name="serving",
+                pointers=("/serving",),
+                declared=supplied.serving is not None,
+                cost="which model answered, with which settings, is not in the recording",
+            )
+        )
+    elif run.serving is not None and "provider" not in run.serving:
+        gaps.append(
+            Gap(
+                name="serving.provider",
+                pointers=("/serving/provider",),
+                cost="the recording names the model and not its provider",
+            )
+        )
+    if "tools" in run.absent:
+        gaps.append(
+            Gap(
+                name="tools",
+                pointers=tuple(f"{request}/tools" for request in requests),
+                declared=supplied.tools is not None,
+                cost="the tool catalogue offered to the model is not in the recording",
+            )
+        )
+    if "system" in run.absent:
+        gaps.append(
+            Gap(
+                name="system",
+                pointers=(f"{requests[0]}/messages",),
+                caps=False,
+                cost="the recording has no system message; either none was sent or it was left out",
+            )
+        )
+    if any(isinstance(step, ModelStep) and step.reconstructed for step in run.steps):
+        gaps.append(
+            Gap(
+                name="requests",
+                pointers=tuple(requests),
+                declared=True,
+                cost="the request is put together from the transcript, not recorded as sent",
+            )
+        )
+    if "usage" in run.absent:
+        gaps.append(
+            Gap(
+                name="usage",
+                pointers=(f"{requests[0]}/usage",),
+                caps=False,
+                cost="tokens and cost are not in the recording: a cost limit cannot be decided",
+            )
+        )
+    return gaps
