@@ -7,6 +7,7 @@ from typing import get_args
 
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Tier, TierName
 from replaycases.replay.sandbox.bubblewrap import Bubblewrap
+from replaycases.replay.sandbox.guarded import Namespaces, Process, Seccomp
 
 ISOLATION_VARIABLE = "REPLAYCASES_ISOLATION"
 ALLOW_PROCESS_VARIABLE = "REPLAYCASES_ALLOW_PROCESS"
@@ -15,7 +16,7 @@ ALLOW_PROCESS_VARIABLE = "REPLAYCASES_ALLOW_PROCESS"
 @cache
 def tiers() -> tuple[Tier, ...]:
     """Every tier, strongest first. One object each, so that each is probed once a process."""
-    return (Bubblewrap(),)
+    return (Bubblewrap(), Namespaces(), Seccomp(), Process())
 
 
 def choose_tier(name: str | None = None, *, allow_process: bool = False) -> Tier:
