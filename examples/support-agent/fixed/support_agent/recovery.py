@@ -16,16 +16,15 @@ QUEUE = "account-recovery"
 def handle(session: Any) -> Reply:
     policy, zone, now = recovery_policy(session), ZoneInfo(session.time_zone), session.clock.now()
     accepting = session.tools.call("desk.availability", {"queue": QUEUE})["accepting"]
-    subject = {"subject": session.identity["subject"]}
+    request: dict[str, Any] = {"subject": session.identity["subject"]}
     if accepting and policy.desk_is_staffed(local_time(now, zone)):
-        arguments: dict[str, Any] = {**subject, "queue": QUEUE}
-        tool, action, at = "recovery.open_handoff", "handoff", None
+        action, at = "handoff", None
+        request |= {"kind": "handoff", "queue": QUEUE}
     else:
-        at = policy.callback_at(now, zone)
-        arguments = {**subject, "at": at.isoformat()}
-        tool, action = "recovery.schedule_callback", "schedule_callback"
+        action, at = "schedule_callback", policy.callback_at(now, zone)
+        request |= {"kind": "callback", "at": at.isoformat()}
     try:
-        session.tools.call(tool, arguments)
+        session.tools.call("recovery.arrange", request)
     except session.ToolError:
         return Reply(wording.say(session.locale, "not_arranged"), "unconfirmed", "none", (policy.reference,))
     message = wording.say(session.locale, action, at)
