@@ -22,8 +22,8 @@ JSON = Any
 RULE_KEYS = frozenset({"action", "key", "accepted", "rejected", "guard"})
 
 
-def check_effects(annotation: Mapping[str, JSON], tools: set[str]) -> None:
-    """Raises ImportRefused for an annotation that is malformed or names a tool that the run never calls."""
+def check_effects(annotation: Mapping[str, JSON]) -> None:
+    """Raises ImportRefused for an annotation that is malformed."""
     rules = annotation.get("tools", {})
     if set(annotation) - {"tools"} or not isinstance(rules, Mapping):
         raise _refused("", 'the effects annotation is {"tools": {NAME: {action, …}}}')
@@ -31,13 +31,16 @@ def check_effects(annotation: Mapping[str, JSON], tools: set[str]) -> None:
         pointer = f"/tools/{name}"
         if not isinstance(rule, Mapping) or set(rule) - RULE_KEYS or not isinstance(rule.get("action"), str):
             raise _refused(pointer, f"a rule holds action and at most {', '.join(sorted(RULE_KEYS))}")
-        if name not in tools:
-            raise _refused(pointer, "the run never calls this tool")
-        for pattern in _patterns(rule):
+        for pattern in _patterns(rule, pointer):
             try:
                 _compiled(pattern)
             except re2.error:
                 raise _refused(f"{pointer}/rejected", "a pattern is not RE2") from None
+
+
+def unused_rules(annotation: Mapping[str, JSON], called: set[str]) -> list[str]:
+    """Tools that the annotation names and the run never calls."""
+    return sorted(set(annotation.get("tools", {})) - called)
 
 
 def effect_of(annotation: Mapping[str, JSON], step: ToolStep) -> dict[str, JSON]:
@@ -70,12 +73,14 @@ def _compiled(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
-def _patterns(rule: Mapping[str, JSON]) -> list[str]:
+def _patterns(rule: Mapping[str, JSON], pointer: str) -> list[str]:
     detect = rule.get("rejected")
     if detect is None:
         return []
     if not isinstance(detect, Mapping) or not isinstance(detect.get("any"), list) or not detect["any"]:
-        raise _refused("", "`rejected` is {any: [pattern], none?: [pattern]} with at least one pattern in `any`")
+        raise _refused(
+            f"{pointer}/rejected", "`rejected` is {any: [pattern], none?: [pattern]} with at least one pattern in `any`"
+        )
     return [*detect["any"], *detect.get("none", [])]
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from replaycases.importers.effects import check_effects, effect_of
+from replaycases.importers.effects import check_effects, effect_of, unused_rules
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.neutral import (
     ClockStep,
@@ -36,7 +36,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
     asked = [name for name in MUST_BE_SUPPLIED if not getattr(supplied, name)]
     if asked:
         raise refused("supply", "", f"the file does not say: {', '.join(asked)}", "Supply these; none may be guessed.")
-    check_effects(supplied.effects, {step.tool for step in run.steps if isinstance(step, ToolStep)})
+    check_effects(supplied.effects)
     tools = run.tools if run.tools is not None else supplied.tools
     events, horizon = _trim(
         [_event(seq, step, tools, supplied.effects) for seq, step in enumerate(run.steps, 1)], run, supplied
@@ -174,6 +174,16 @@ def _gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) ->
     gaps += _model_gaps(run, supplied, events)
     for name in sorted(set(run.absent) & DECLARABLE_NONE):
         gaps.append(Gap(name=name, pointers=("/events",), declared=name in supplied.none, cost=NONE_COSTS[name]))
+    unused = unused_rules(supplied.effects, {step.tool for step in run.steps if isinstance(step, ToolStep)})
+    if unused:
+        gaps.append(
+            Gap(
+                name="effects",
+                pointers=("/events",),
+                caps=False,
+                cost=f"the effects annotation names tools that the run never calls: {', '.join(unused)}",
+            )
+        )
     if run.cut:
         gaps.append(Gap(name="cut", pointers=("/events",), cost=run.cut, caps=False))
     if run.ends_on_answer:
