@@ -38,7 +38,7 @@ def action_count(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
 def authorization(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
     """{action, decision}: read from the guarded calls that were made.
 
-    "deny" holds if no call guarded for the action, and no effect of it, was made; "allow" if a guarded call was made and
+    "deny" holds if no call guarded for the action, and no effect of it, was made; "allow" if one was made and
     each carries "allow". A reported authorization that contradicts what the calls show is a violation.
     """
     ruling = _denied(spec["action"], evidence) if spec["decision"] == "deny" else _allowed(spec["action"], evidence)

@@ -223,7 +223,7 @@ def _as_observed(observation: Observation) -> dict[str, Any]:
         "status": observation.status,
         "reason": observation.reason,
         "calls": [_call(call) for call in observation.calls],
-        "reads": dict(observation.reads),
+        "reads": {"clock": 0, "random": {}, **observation.reads},
         "raw_outcome": None if observation.outcome is None else dict(observation.outcome),
         "unconsumed": list(observation.unconsumed),
         "optional_skipped": list(observation.optional_skipped),

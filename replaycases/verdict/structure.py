@@ -10,6 +10,7 @@ import jsonschema_rs
 from replaycases.fixture.canonical import canonical_bytes
 from replaycases.fixture.pointer import ABSENT, resolve, split
 from replaycases.verdict.evidence import Evidence
+from replaycases.verdict.observation import Call
 from replaycases.verdict.rulings import Ruling, held, undetermined, violated, worst
 
 
@@ -77,7 +78,7 @@ def _is_settled(pointer: str) -> bool:
 def _turns(most: int, evidence: Evidence) -> Ruling:
     if not any(event.boundary == "model" for event in evidence.fixture.events):
         return undetermined("the case records no model calls, so turns cannot be counted")
-    turns = sum(call.boundary == "model" and not call.crossing for call in evidence.observation.calls)
+    turns = len(_model_calls(evidence))
     if turns > most:
         return violated(f"{turns} turns; at most {most} allowed", final=True)
     return held(f"{turns} turns")
@@ -85,7 +86,7 @@ def _turns(most: int, evidence: Evidence) -> Ruling:
 
 def _cost(most: float, evidence: Evidence) -> Ruling:
     """A call whose cost is not recorded, or recorded in another currency than the rest, leaves the sum open."""
-    asked = [call for call in evidence.observation.calls if call.boundary == "model" and not call.crossing]
+    asked = _model_calls(evidence)
     usages = [evidence.events[call.seq].usage for call in asked if call.answered and call.seq is not None]
     priced = [usage for usage in usages if isinstance(usage, Mapping) and isinstance(usage.get("cost"), int | float)]
     known = sum(usage["cost"] for usage in priced)
@@ -96,3 +97,9 @@ def _cost(most: float, evidence: Evidence) -> Ruling:
     if len(priced) < len(asked) or not asked:
         return undetermined(f"the cost of {len(asked) - len(priced)} of {len(asked)} model calls is not recorded")
     return held(f"the recorded cost is {known:g}")
+
+
+def _model_calls(evidence: Evidence) -> list[Call]:
+    """Every model call received, except one past the horizon."""
+    decided = evidence.observation.status == "decided"
+    return [call for call in evidence.observation.calls if call.boundary == "model" and (call.answered or not decided)]

@@ -1,0 +1,58 @@
+"""New passed every check, and yet something beside them changed that a person must look at (A20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from replaycases.fixture.model import Fixture
+from replaycases.verdict.effects import actions_of, effects_by_tool
+from replaycases.verdict.manifest import Manifest
+
+HANDOFF = "handoff"
+
+
+def near_misses(fixture: Fixture, old: Manifest | None, new: Manifest) -> Iterator[str]:
+    """A sentence for each. Without old only what the fixture alone shows is looked at."""
+    if old is not None:
+        for action in sorted(actions_of(fixture) - named_actions(fixture)):
+            if old["action_counts"][action] != new["action_counts"][action]:
+                yield f"New changed how often {action} took effect, and no check names it."
+    tried = {call["params"].get("tool") for call in new["calls"] if call["boundary"] == "tool"}
+    for tool in sorted(required_tools(fixture) - tried):
+        yield f"New skipped the tool {tool}, which the case does not mark as optional."
+    if hands_off(new) and not (old is not None and hands_off(old)) and not handoff_is_allowed(fixture):
+        yield "New hands off to a person where old did not, and no status or action check allows it."
+
+
+def named_actions(fixture: Fixture) -> frozenset[str]:
+    """The actions that some check counts, guards or orders, or whose tool it forbids."""
+    carried = effects_by_tool(fixture)
+    named: set[str] = set()
+    for check in fixture.checks:
+        if check.kind in ("action_counts", "authorization", "order"):
+            named.add(check.spec["action"])
+        elif check.kind == "tool_sequence":
+            for rule in check.spec.get("forbid", ()):
+                named |= carried.get(rule["tool"], {}).keys()
+    return frozenset(named)
+
+
+def required_tools(fixture: Fixture) -> frozenset[str]:
+    """Tools with an event that is not optional."""
+    return frozenset(event.tool for event in fixture.events if event.boundary == "tool" and not event.optional)
+
+
+def hands_off(manifest: Manifest) -> bool:
+    """The run chose the action `handoff`, or an effect `handoff` was or may have been accepted."""
+    count = manifest["action_counts"].get(HANDOFF, {"min": 0, "max": 0})
+    return (manifest["raw_outcome"] or {}).get("action") == HANDOFF or count["max"] is None or count["max"] > 0
+
+
+def handoff_is_allowed(fixture: Fixture) -> bool:
+    """A status or action check lists `handoff`, or the expectation counts on at least one."""
+    for check in fixture.checks:
+        if check.kind in ("status", "action") and HANDOFF in check.spec["one_of"]:
+            return True
+        if check.kind == "action_counts" and check.spec["action"] == HANDOFF and check.spec.get("min", 0) > 0:
+            return True
+    return False
