@@ -1,0 +1,91 @@
+"""Declared leniency: what an ignore rule or a declared gap hides, and where a generated id may take another's place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from replaycases.fixture.canonical import canonical_bytes
+from replaycases.fixture.model import Event, Fixture
+from replaycases.fixture.pointer import ABSENT, covers, resolve
+from replaycases.replay.generated_ids import GeneratedIds, Id
+from replaycases.replay.values import leaf_count, replaced
+
+_SUBJECT = {"tool": "arguments", "model": "request", "human": "question"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Pointers into the subject of one event: `hidden` ones are not compared, `generated` ones hold made-up ids."""
+
+    hidden: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
+
+    def key(self, subject: Any) -> bytes:
+        """Canonical bytes of `subject` with every hidden and generated place blanked."""
+        for pointer in (*self.hidden, *self.generated):
+            subject = replaced(subject, pointer, None)
+        return canonical_bytes(subject)
+
+
+@dataclass(slots=True)
+class Adjusted:
+    """The actual subject with the recording's value at every hidden place and at every place of an id that may stand
+    there; `pending` are the new id pairs, `ignored` the rules that were hit, `ignored_leaves` the leaves they hid."""
+
+    actual: Any
+    pending: dict[Id, Id] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    ignored_leaves: int = 0
+
+
+NONE = Rules()
+
+
+class RuleBook:
+    """The rules of each event of one fixture."""
+
+    def __init__(self, fixture: Fixture) -> None:
+        self._gaps: dict[str, list[str]] = {}
+        for gap in gaps(fixture):
+            event = "/".join(gap.split("/")[:3])
+            self._gaps.setdefault(event, []).append(gap)
+
+    def of(self, event: Event) -> Rules:
+        """Ignore rules plus the gaps that the recording declares below this event; a rule inside another is dropped."""
+        match = event.match
+        below = self._gaps.get(event.pointer)
+        if not match.ignore and not match.generated and not below:
+            return NONE
+        pointers = dict.fromkeys((*match.ignore, *_inside(event, below or ())))
+        hidden = tuple(p for p in pointers if not any(q != p and covers(q, p) for q in pointers))
+        return Rules(hidden, match.generated)
+
+
+def _inside(event: Event, declared: Iterable[str]) -> Iterator[str]:
+    """The declared gaps of an event that lie in its subject, as pointers into the subject."""
+    name = _SUBJECT.get(event.boundary)
+    base = f"{event.pointer}/{name}" if name else event.pointer
+    return (gap[len(base) :] for gap in declared if covers(base, gap))
+
+
+def gaps(fixture: Fixture) -> tuple[str, ...]:
+    """Pointers of what the recording lacks and nobody supplied: not compared. What a person declared is compared."""
+    return tuple(entry["pointer"] for entry in fixture.missing if not entry.get("declared"))
+
+
+def adjust(expected: Any, actual: Any, rules: Rules, ids: GeneratedIds) -> Adjusted:
+    """`actual` as it is to be compared with `expected`; neither value is changed."""
+    adjusted = Adjusted(actual)
+    for pointer in rules.hidden:
+        recorded, received = resolve(expected, pointer), resolve(actual, pointer)
+        if recorded is not ABSENT or received is not ABSENT:
+            adjusted.ignored += (pointer,)
+            adjusted.ignored_leaves += max(leaf_count(recorded), leaf_count(received))
+            adjusted.actual = replaced(adjusted.actual, pointer, recorded)
+    for pointer in rules.generated:
+        recorded = resolve(expected, pointer)
+        if ids.stands_for(recorded, resolve(actual, pointer), adjusted.pending):
+            adjusted.actual = replaced(adjusted.actual, pointer, recorded)
+    return adjusted
