@@ -1,8 +1,16 @@
-"""What a test needs from the machine: skip by name where it is missing, fail where CI=true."""
+"""What a test needs from the machine: skip by name where it is missing, fail where CI=true. And the services that
+tests start for themselves, reachable over unix sockets only."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -15,3 +23,95 @@ def require(name: str, reason: str | None) -> None:
     if os.environ.get("CI", "").lower() in {"1", "true"}:
         pytest.fail(message, pytrace=False)
     pytest.skip(message)
+
+
+def postgresql_missing() -> str | None:
+    """Why no PostgreSQL cluster can be started here, or None."""
+    return None if _postgresql_bin() else "install the package postgresql (make test does so as root on Debian)"
+
+
+def redis_missing() -> str | None:
+    """Why no Redis server can be started here, or None."""
+    return (
+        None
+        if shutil.which("redis-server")
+        else "install the package redis-server (make test does so as root on Debian)"
+    )
+
+
+@contextmanager
+def postgresql_cluster() -> Iterator[str]:
+    """A throw-away cluster; gives the URL of its database `postgres`. Runs as user postgres where we are root."""
+    tools = _postgresql_bin()
+    assert tools is not None
+    # Short: a unix socket's path has at most 107 bytes.
+    folder = Path(tempfile.mkdtemp(prefix="rc-pg-", dir="/tmp"))
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres", "postgres")
+    initdb = [
+        tools / "initdb",
+        "-D",
+        folder / "data",
+        "-U",
+        "postgres",
+        "-A",
+        "trust",
+        "-N",
+        "-E",
+        "UTF8",
+        "--locale=C.UTF-8",
+    ]
+    subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd="/", **_postgresql_user())
+    server = [tools / "postgres", "-D", folder / "data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(server, stdout=log, stderr=log, cwd="/", **_postgresql_user())
+    try:
+        ready = [tools / "pg_isready", "-q", "-h", folder]
+        _until(lambda: subprocess.run(ready, check=False).returncode == 0, process)
+        yield f"postgres://postgres@/{folder}/postgres"
+    finally:
+        _end(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def redis_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A throw-away Redis; gives its URL and its process (a test may stop it)."""
+    folder = Path(tempfile.mkdtemp(prefix="rc-redis-", dir="/tmp"))
+    path = folder / "redis.sock"
+    command = ["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder)
+    try:
+        _until(path.exists, process)
+        yield f"unix://{path}", process
+    finally:
+        _end(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _postgresql_bin() -> Path | None:
+    """Debian keeps initdb and postgres out of PATH, by major version."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    if found:
+        return found[-1].parent
+    on_path = shutil.which("initdb")
+    return Path(on_path).parent if on_path else None
+
+
+def _postgresql_user() -> dict[str, str | list[str]]:
+    return {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+def _until(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    while not ready():
+        assert process.poll() is None, f"{process.args} ended before it was ready"
+        time.sleep(0.02)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+        return
+    process.kill()
+    process.wait()

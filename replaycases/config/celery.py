@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 from typing import Any
@@ -11,6 +10,7 @@ from celery import Celery
 from celery.signals import worker_process_init
 
 from replaycases.config import filesystem_broker
+from replaycases.config.processes import die_with_parent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "replaycases.config.settings")
 
@@ -19,13 +19,9 @@ app = Celery("replaycases")
 app.config_from_object("replaycases.config.celery_settings")
 app.autodiscover_tasks()
 
-PR_SET_PDEATHSIG = 1
-
 
 @worker_process_init.connect  # type: ignore[untyped-decorator] # celery has no types here
 def die_with_the_worker(**kwargs: Any) -> None:
-    """A pool process dies when its worker dies (Linux): what it was replaying goes with it, and the sweep takes
-    the run back once the lease has passed."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if hasattr(libc, "prctl"):
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """A pool process dies with its worker: what it was replaying goes with it, and the sweep takes the run back once
+    the lease has passed."""
+    die_with_parent(signal.SIGKILL)

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from replaycases.config import environment as env
+from replaycases.replay.sandbox.base import TierName
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 VAR_DIR = Path(env.ENV.str("REPLAYCASES_VAR", default=str(BASE_DIR / "var")))
@@ -155,7 +157,10 @@ SPECTACULAR_SETTINGS = {"TITLE": "replaycases", "VERSION": "1", "SERVE_INCLUDE_S
 
 # Directories from which an implementation may be registered by path; none unless an administrator names some.
 REPLAYCASES_IMPLEMENTATION_PATHS = env.directories("REPLAYCASES_IMPLEMENTATION_PATHS")
-REPLAYCASES_ALLOW_PROCESS_TIER = env.flag("REPLAYCASES_ALLOW_PROCESS_TIER", default=False)
+# "" takes the strongest isolation tier that works on the worker; a named one is never replaced by another.
+REPLAYCASES_ISOLATION = env.choice("REPLAYCASES_ISOLATION", default="", options=("", *get_args(TierName)))
+# Tier `process` isolates nothing: for a laptop without any other; its best label is unisolated_pass.
+REPLAYCASES_ALLOW_PROCESS = env.flag("REPLAYCASES_ALLOW_PROCESS", default=False)
 REPLAYCASES_WALL_SECONDS = env.number("REPLAYCASES_WALL_SECONDS", default=60)
 REPLAYCASES_LEASE_SECONDS = env.number("REPLAYCASES_LEASE_SECONDS", default=30, minimum=2)
 REPLAYCASES_SWEEP_SECONDS = env.number("REPLAYCASES_SWEEP_SECONDS", default=10)

@@ -1,0 +1,118 @@
+"""When a verdict is computed and where it is kept. How it is reached stands in `cases.judging`.
+
+A stored label is only ever the verdict over results that are all in: asking for more runs clears it in the same
+transaction, and it is written under a lock, after checking that nothing came in while it was computed.
+"""
+
+from __future__ import annotations
+
+import logging
+from uuid import UUID
+
+import orjson
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from replaycases.accounts.models import Project
+from replaycases.cases import events, evidence, judging
+from replaycases.cases.models import ENDED, Classification, Comparison, Run, RunSet
+
+# A verdict computed while other results came in is thrown away and computed again, at most this often in a row.
+MAX_TRIES = 3
+
+logger = logging.getLogger(__name__)
+
+
+def invalidate(run_set: RunSet) -> None:
+    """Clear the verdicts that read this set's results: it was declared or voided. In the caller's transaction; the
+    project's row is locked first, so that no verdict is stored meanwhile."""
+    _lock(run_set.project)
+    _readers(run_set).update(label="", reason="", document=None, computed_at=None)
+
+
+def run_ended(run_id: UUID) -> None:
+    """Compute the verdicts that waited for this run. After its commit; what fails here the sweep does again."""
+    run_set = Run.objects.select_related("run_set__project", "run_set__implementation").get(id=run_id).run_set
+    _refresh_all(_readers(run_set).filter(computed_at=None))
+
+
+def refresh_waiting() -> None:
+    """Compute every verdict that is still missing although all of its runs have ended."""
+    _refresh_all(Comparison.objects.filter(computed_at=None))
+
+
+def _refresh_all(comparisons: QuerySet[Comparison]) -> None:
+    for comparison in comparisons.select_related("project", "revision__case", "old", "new"):
+        try:
+            refresh(comparison)
+        # One verdict that cannot be computed must not keep the others from being; it stays "waiting", never green.
+        except Exception:
+            logger.exception("comparison %s cannot be computed", comparison.pk)
+
+
+def refresh(comparison: Comparison) -> None:
+    """Compute and keep the verdict, unless runs are outstanding."""
+    for _ in range(MAX_TRIES):
+        basis = _basis(comparison)
+        if basis is None:
+            return
+        judged = judging.judge(comparison)
+        if _keep(comparison, judged, basis):
+            return
+
+
+def _basis(comparison: Comparison) -> list[tuple[UUID, str]] | None:
+    """What the verdict rests on: every run and how it ended; None while one has not."""
+    runs = list(comparison.runs().values_list("id", "state"))
+    return None if any(state not in ENDED for _, state in runs) else runs
+
+
+@transaction.atomic
+def _keep(comparison: Comparison, judged: judging.Judged, basis: list[tuple[UUID, str]]) -> bool:
+    """Store the verdict, or False if its basis changed while it was computed."""
+    _lock(comparison.project)
+    Comparison.objects.select_for_update().get(pk=comparison.pk)
+    if _basis(comparison) != basis:
+        return False
+    document = evidence.store(
+        comparison.project,
+        orjson.dumps(judged.document, option=orjson.OPT_SORT_KEYS),
+        media_type=evidence.VERDICT_TYPE,
+        classification=Classification(comparison.revision.payload.classification),
+    )
+    before = comparison.label
+    comparison.label, comparison.reason = judged.label, evidence.printable(judged.reason, cap=2000)
+    comparison.document, comparison.computed_at = document, timezone.now()
+    comparison.save(update_fields=["label", "reason", "document", "computed_at"])
+    events.record(
+        actor=None,
+        action="comparison.computed",
+        subject=comparison,
+        project=comparison.project,
+        object_hash=document.digest,
+        before={"label": before},
+        after={"label": judged.label, "runs": len(basis)},
+    )
+    return True
+
+
+def _lock(project: Project) -> None:
+    """Order those who declare runs and those who store verdicts, per project. Not a key lock: rows that refer to the
+    project can still be written."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
+def _readers(run_set: RunSet) -> QuerySet[Comparison]:
+    """The comparisons that read this set's results."""
+    digest = run_set.implementation.digest
+    sides = Q(old__digest=digest) | Q(new__digest=digest)
+    on_incident = sides & Q(revision__fixture_hash=run_set.fixture_hash, revision__checks_hash=run_set.checks_hash)
+    on_controls = Q(new__digest=digest, with_controls=True, revision=run_set.revision)
+    wanted = on_controls | on_incident if run_set.control_id else on_incident
+    return Comparison.objects.filter(wanted, project=run_set.project)
+
+
+def result_of(comparison: Comparison) -> judging.Judged:
+    """The verdict rebuilt from the stored bytes, with fixture and manifests, for the page that shows them."""
+    return judging.judge(comparison)

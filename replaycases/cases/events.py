@@ -1,0 +1,95 @@
+"""The audit chain: one append-only event for everything that is decided, in the transaction of the change itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import models, transaction
+from django.utils import timezone
+
+from replaycases.accounts.models import Project, User
+from replaycases.cases.models import AuditEvent, AuditHead
+from replaycases.fixture.canonical import digest
+
+
+def record(
+    *,
+    actor: User | None,
+    action: str,
+    subject: models.Model,
+    project: Project | None,
+    object_hash: str = "",
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+) -> AuditEvent:
+    """Append one event. `actor` is None for what the system does by itself. `before` and `after` hold ids, hashes and
+    states, never evidence. Must run inside the transaction of the change, as its last step: the head row it locks is
+    one for all, and is what puts concurrent appends in order."""
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("an audit event belongs to the transaction of what it records")
+    head = AuditHead.objects.select_for_update().get()
+    event = AuditEvent(
+        sequence=head.sequence + 1,
+        project=project,
+        actor=actor,
+        action=action,
+        object_type=subject._meta.label_lower,
+        object_id=str(subject.pk),
+        object_hash=object_hash,
+        before=_text(before),
+        after=_text(after),
+        at=timezone.now(),
+        prev_hash=head.hash,
+    )
+    event.hash = event_hash(event)
+    event.save(force_insert=True)
+    AuditHead.objects.update(sequence=event.sequence, hash=event.hash)
+    return event
+
+
+def event_hash(event: AuditEvent) -> str:
+    """ "sha256:…" over every field of the event but the hash itself, the hash before it included."""
+    return digest(
+        {
+            "sequence": event.sequence,
+            "project": str(event.project_id or ""),
+            "actor": str(event.actor_id or ""),
+            "action": event.action,
+            "object_type": event.object_type,
+            "object_id": event.object_id,
+            "object_hash": event.object_hash,
+            "before": event.before,
+            "after": event.after,
+            "at": event.at.isoformat(),
+            "prev_hash": event.prev_hash,
+        }
+    )
+
+
+def verify() -> list[str]:
+    """What is wrong with the chain, one sentence a fault; an empty list if it is whole."""
+    with transaction.atomic():  # the head and the events of one moment
+        head = AuditHead.objects.select_for_update().get()
+        return list(_faults(head))
+
+
+def _faults(head: AuditHead) -> list[str]:
+    faults: list[str] = []
+    expected, previous = 1, ""
+    for event in AuditEvent.objects.order_by("sequence").iterator(chunk_size=1000):
+        if event.sequence != expected:
+            faults.append(f"events {expected} to {event.sequence - 1} are missing")
+        elif event.prev_hash != previous:
+            faults.append(f"event {event.sequence} does not follow the event before it")
+        if event.hash != event_hash(event):
+            faults.append(f"event {event.sequence} was edited")
+        expected, previous = event.sequence + 1, event.hash
+    if (head.sequence, head.hash) != (expected - 1, previous):
+        faults.append(f"the chain ends at event {expected - 1}, its head says {head.sequence}")
+    return faults
+
+
+def _text(value: Mapping[str, Any] | None) -> str:
+    return json.dumps(value or {}, sort_keys=True, ensure_ascii=True, separators=(",", ":"))

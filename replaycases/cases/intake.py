@@ -1,0 +1,177 @@
+"""How a case comes in: its fixture, later revisions of it, and controls beside it."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F, Max
+
+from replaycases.accounts import access
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import CREATES_CASES, Role
+from replaycases.cases import events, evidence, fixtures
+from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
+from replaycases.fixture.findings import Finding, FixtureInvalid
+from replaycases.fixture.load import load_fixture
+from replaycases.fixture.model import Fixture
+
+TITLE_CAP = 300
+TEXT_CAP = 4000
+
+
+def create_case(
+    actor: User,
+    *,
+    project: Project,
+    title: str,
+    incident_id: str,
+    trigger: str,
+    prohibited_outcome: str,
+    deciding_evidence: str,
+    fixture: bytes,
+    detect: bytes | None = None,
+    classification: Classification = Classification.QUARANTINED,
+) -> Case:
+    """A new case in quarantine with its first revision. Raises FixtureInvalid with every finding, PermissionDenied, or
+    ValidationError for an empty failure statement; nothing is kept then."""
+    access.require(actor, project, *CREATES_CASES)
+    loaded = load_fixture(fixture, detect=detect)
+    with transaction.atomic():
+        case = Case(
+            project=project,
+            number=_take_number(project),
+            title=_text(title, TITLE_CAP),
+            incident_id=_text(incident_id, 200),
+            case_id=loaded.case_id,
+            trigger=_text(trigger, TEXT_CAP),
+            prohibited_outcome=_text(prohibited_outcome, TEXT_CAP),
+            deciding_evidence=_text(deciding_evidence, TEXT_CAP),
+            created_by=actor,
+        )
+        case.full_clean(exclude=["current_revision"])
+        case.save(force_insert=True)
+        revision = _add(actor, case, loaded, fixture, detect, classification)
+        events.record(
+            actor=actor,
+            action="case.created",
+            subject=case,
+            project=project,
+            object_hash=revision.fixture_hash,
+            after={"stage": case.stage, "revision": revision.number},
+        )
+    return case
+
+
+def add_revision(
+    actor: User,
+    *,
+    case: Case,
+    fixture: bytes,
+    detect: bytes | None = None,
+    classification: Classification = Classification.QUARANTINED,
+) -> FixtureRevision:
+    """A new, immutable revision, which becomes the current one. The fixture must name the same case. Raises as
+    `create_case`."""
+    access.require(actor, case.project, *CREATES_CASES)
+    loaded = load_fixture(fixture, detect=detect)
+    if loaded.case_id != case.case_id:
+        raise ValidationError("The fixture names another case; a revision keeps the case_id.")
+    with transaction.atomic():
+        Case.objects.select_for_update().get(pk=case.pk)
+        revision = _add(actor, case, loaded, fixture, detect, classification)
+        events.record(
+            actor=actor,
+            action="revision.added",
+            subject=revision,
+            project=case.project,
+            object_hash=revision.fixture_hash,
+            after={"number": revision.number},
+        )
+    return revision
+
+
+def add_control(
+    actor: User,
+    *,
+    revision: FixtureRevision,
+    name: str,
+    outcome_type: OutcomeType,
+    fixture: bytes,
+    mutation: bytes | None = None,
+    classification: Classification = Classification.QUARANTINED,
+) -> Control:
+    """A control beside a revision. `mutation` is a JSON Patch on the control after which it must still be a valid
+    fixture. Raises as `create_case`."""
+    project = revision.case.project
+    access.require(actor, project, Role.RESPONDER, Role.WORKFLOW_ENGINEER)
+    loaded = load_fixture(fixture)
+    mutated = _mutated(loaded, fixture, mutation) if mutation is not None else None
+    with transaction.atomic():
+        control = Control.objects.create(
+            revision=revision,
+            name=_text(name, 200),
+            outcome_type=outcome_type,
+            payload=_keep(project, fixture, classification),
+            mutation=_keep(project, mutation, classification) if mutation is not None else None,
+            fixture_hash=loaded.fixture_hash,
+            checks_hash=loaded.checks_hash,
+            mutated_hash=mutated.fixture_hash if mutated else "",
+        )
+        events.record(
+            actor=actor,
+            action="control.added",
+            subject=control,
+            project=project,
+            object_hash=loaded.fixture_hash,
+            after={"revision": str(revision.pk), "outcome_type": control.outcome_type},
+        )
+    return control
+
+
+def _mutated(control: Fixture, fixture: bytes, mutation: bytes) -> Fixture:
+    mutated = load_fixture(fixtures.mutate(fixture, mutation))
+    if mutated.checks_hash != control.checks_hash:
+        finding = Finding(
+            id="mutation.changes-expected",
+            level="error",
+            pointer="/expected",
+            message="the mutation changes what is expected",
+            hint="let it change outcomes only: the control must turn red by its own checks",
+        )
+        raise FixtureInvalid([finding])
+    return mutated
+
+
+def _add(
+    actor: User, case: Case, loaded: Fixture, fixture: bytes, detect: bytes | None, classification: Classification
+) -> FixtureRevision:
+    latest = case.revisions.aggregate(latest=Max("number"))["latest"] or 0
+    revision = FixtureRevision.objects.create(
+        case=case,
+        number=latest + 1,
+        payload=_keep(case.project, fixture, classification),
+        detect=_keep(case.project, detect, classification) if detect is not None else None,
+        schema_version=loaded.schema_version,
+        fixture_case_id=loaded.case_id,
+        content_hash=loaded.content_hash,
+        fixture_hash=loaded.fixture_hash,
+        checks_hash=loaded.checks_hash,
+        created_by=actor,
+    )
+    case.current_revision = revision
+    case.save(update_fields=["current_revision"])
+    return revision
+
+
+def _keep(project: Project, data: bytes, classification: Classification) -> Payload:
+    return evidence.store(project, data, media_type=evidence.JSON_TYPE, classification=classification)
+
+
+def _take_number(project: Project) -> int:
+    Project.objects.filter(pk=project.pk).update(next_number=F("next_number") + 1)
+    return Project.objects.values_list("next_number", flat=True).get(pk=project.pk) - 1
+
+
+def _text(text: str, cap: int) -> str:
+    """Trimmed, without what a text column cannot hold, cut to what the column takes."""
+    return evidence.printable(text.strip()[:cap], cap=cap)

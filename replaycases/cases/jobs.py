@@ -1,0 +1,388 @@
+"""Runs as jobs: requested, leased, finished, failed, cancelled, swept. Nothing else assigns a run's state.
+
+Every change of a run is one conditional UPDATE, so that of two workers, or of a worker and a sweep, one wins and the
+other learns it. Times are the database's, so that workers' clocks need not agree.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from replaycases.accounts import access
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS
+from replaycases.cases import bell, comparing, events, evidence
+from replaycases.cases.models import (
+    MAX_ATTEMPTS,
+    Classification,
+    Comparison,
+    Control,
+    FixtureRevision,
+    Implementation,
+    Run,
+    RunSet,
+    RunState,
+)
+
+MAX_SET_SIZE = 50
+STDERR_CAP = 64 * 1024
+REASON_CAP = 2000
+# Messages a sweep sends at most: a long queue must not fill the broker with hints about the same runs.
+SWEEP_BATCH = 200
+
+logger = logging.getLogger(__name__)
+
+
+class LeaseLost(Exception):
+    """The run is no longer held under this lease: it was swept, leased again, or has ended. Nothing was written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """The right to write one run's result. `token` is the fencing token; `attempt` counts from 1."""
+
+    run_id: UUID
+    token: int
+    attempt: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a finished replay writes. `manifest` is the dumped manifest, the other fields repeat it for lists."""
+
+    manifest: bytes
+    classification: Classification
+    status: str
+    boundary_passed: bool | None
+    observation_hash: str
+    matching_policy: str
+    stderr: str
+
+
+def _after(seconds: float) -> ExpressionWrapper[DateTimeField]:
+    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
+
+
+# --- requesting -----------------------------------------------------------------------------------------------------
+
+
+def request_run_set(
+    actor: User,
+    *,
+    revision: FixtureRevision,
+    implementation: Implementation,
+    size: int,
+    control: Control | None = None,
+    mutated: bool = False,
+) -> RunSet:
+    """Declare `size` replays and queue them. Raises PermissionDenied, or ValidationError for a size out of bounds or
+    parts of different projects."""
+    project = revision.case.project
+    access.require(actor, project, *REQUESTS_REPLAYS)
+    with transaction.atomic():
+        run_set = _declare(actor, project, revision, implementation, size, control=control, mutated=mutated)
+        events.record(
+            actor=actor,
+            action="run_set.requested",
+            subject=run_set,
+            project=project,
+            object_hash=run_set.fixture_hash,
+            after={"implementation": implementation.digest, "size": size, "mutated": mutated},
+        )
+    return run_set
+
+
+def request_comparison(
+    actor: User,
+    *,
+    revision: FixtureRevision,
+    old: Implementation | None,
+    new: Implementation | None,
+    size: int = 2,
+    with_controls: bool = True,
+) -> Comparison:
+    """Ask for old against new: a declared set a side, and for the new side a set on each control and on each mutated
+    control. Raises as `request_run_set`, and ValidationError where no side is named."""
+    project = revision.case.project
+    access.require(actor, project, *REQUESTS_REPLAYS)
+    if old is None and new is None:
+        raise ValidationError("Choose at least one implementation.")
+    with transaction.atomic():
+        comparison = Comparison.objects.create(
+            project=project,
+            number=_take_numbers(project, "next_comparison_number", 1),
+            revision=revision,
+            old=old,
+            new=new,
+            with_controls=with_controls,
+            requested_by=actor,
+        )
+        sets = [_declare(actor, project, revision, side, size) for side in (old, new) if side is not None]
+        if with_controls and new is not None:
+            sets += _declare_controls(actor, project, revision, new, size)
+        events.record(
+            actor=actor,
+            action="comparison.requested",
+            subject=comparison,
+            project=project,
+            object_hash=revision.fixture_hash,
+            after={
+                "old": old.digest if old else None,
+                "new": new.digest if new else None,
+                "run_sets": [str(run_set.pk) for run_set in sets],
+            },
+        )
+    return comparison
+
+
+def _declare_controls(
+    actor: User, project: Project, revision: FixtureRevision, new: Implementation, size: int
+) -> list[RunSet]:
+    return [
+        _declare(actor, project, revision, new, size, control=control, mutated=mutated)
+        for control in revision.controls.all()
+        for mutated in ((False, True) if control.mutation_id else (False,))
+    ]
+
+
+def _declare(
+    actor: User,
+    project: Project,
+    revision: FixtureRevision,
+    implementation: Implementation,
+    size: int,
+    *,
+    control: Control | None = None,
+    mutated: bool = False,
+) -> RunSet:
+    if not 1 <= size <= MAX_SET_SIZE:
+        raise ValidationError(f"A set has 1 to {MAX_SET_SIZE} runs.")
+    if implementation.project_id != project.pk or (control and control.revision_id != revision.pk):
+        raise ValidationError("The implementation and the control must belong to the revision's project and revision.")
+    if mutated and not (control and control.mutated_hash):
+        raise ValidationError("Only a control with a mutation can be replayed mutated.")
+    target = control or revision
+    run_set = RunSet.objects.create(
+        project=project,
+        revision=revision,
+        implementation=implementation,
+        control=control,
+        mutated=mutated,
+        size=size,
+        fixture_hash=control.mutated_hash if control and mutated else target.fixture_hash,
+        checks_hash=target.checks_hash,
+        requested_by=actor,
+    )
+    first = _take_numbers(project, "next_run_number", size)
+    runs = Run.objects.bulk_create(
+        Run(project=project, number=first + index, run_set=run_set, index=index, not_before=timezone.now())
+        for index in range(size)
+    )
+    comparing.invalidate(run_set)
+    transaction.on_commit(partial(bell.ring, [run.pk for run in runs]))
+    return run_set
+
+
+def _take_numbers(project: Project, counter: str, count: int) -> int:
+    """The first of `count` readable numbers; the UPDATE locks the project's row, so none is handed out twice."""
+    Project.objects.filter(pk=project.pk).update(**{counter: F(counter) + count})
+    following: int = Project.objects.values_list(counter, flat=True).get(pk=project.pk)
+    return following - count
+
+
+# --- a worker's side ------------------------------------------------------------------------------------------------
+
+
+def lease(run_id: UUID, *, worker: str) -> Lease | None:
+    """Take the run, or None if there is nothing to take: held by another worker, ended, not due yet, or unknown."""
+    due = Q(state=RunState.QUEUED, not_before__lte=Now(), attempts__lt=MAX_ATTEMPTS)
+    with transaction.atomic():
+        taken = Run.objects.filter(due, id=run_id).update(
+            state=RunState.LEASED,
+            attempts=F("attempts") + 1,
+            lease_token=F("lease_token") + 1,
+            leased_until=_after(settings.REPLAYCASES_LEASE_SECONDS),
+            started_at=Now(),
+            worker=worker[:200],
+            reason="",
+            progress="preparing",
+        )
+        if not taken:
+            return None
+        run = Run.objects.only("lease_token", "attempts").get(id=run_id)
+        return Lease(run_id=run_id, token=run.lease_token, attempt=run.attempts)
+
+
+def heartbeat(held: Lease, *, progress: str) -> bool:
+    """Keep the lease for another period. True if the replay shall go on, False if it was asked to cancel.
+    Raises LeaseLost."""
+    kept = _held(held).update(leased_until=_after(settings.REPLAYCASES_LEASE_SECONDS), progress=progress)
+    if not kept:
+        raise LeaseLost(f"run {held.run_id} is no longer held under token {held.token}")
+    return not Run.objects.filter(id=held.run_id, cancel_requested_at__isnull=False).exists()
+
+
+def finish(held: Lease, result: Result) -> None:
+    """Write the result, once. Raises LeaseLost, and then the manifest is not kept either."""
+    with transaction.atomic():
+        run = Run.objects.select_related("project").get(id=held.run_id)
+        manifest = evidence.store(
+            run.project,
+            result.manifest,
+            media_type=evidence.MANIFEST_TYPE,
+            classification=result.classification,
+        )
+        _end(
+            held.run_id,
+            _held(held),
+            RunState.FINISHED,
+            manifest=manifest,
+            status=result.status,
+            boundary_passed=result.boundary_passed,
+            observation_hash=result.observation_hash,
+            matching_policy=result.matching_policy,
+            stderr=evidence.printable(result.stderr, cap=STDERR_CAP),
+        )
+
+
+def finish_cancelled(held: Lease) -> None:
+    """The replay was stopped because somebody cancelled it. Raises LeaseLost."""
+    with transaction.atomic():
+        _end(held.run_id, _held(held), RunState.CANCELLED, reason="cancelled while it ran")
+
+
+def fail(held: Lease, reason: str) -> None:
+    """The attempt came to nothing for a reason that is not the workflow's: try again later, at most MAX_ATTEMPTS
+    times, then quarantine. Raises LeaseLost."""
+    with transaction.atomic():
+        why = evidence.printable(reason, cap=REASON_CAP)
+        _give_up_or_requeue(held.run_id, _held(held), held.attempt, why, delay=held.attempt)
+
+
+def _held(held: Lease) -> QuerySet[Run]:
+    return Run.objects.filter(id=held.run_id, state=RunState.LEASED, lease_token=held.token)
+
+
+def _end(run_id: UUID, runs: QuerySet[Run], state: RunState, **fields: Any) -> None:
+    """The one way a run ends: conditional on `runs` still holding it, and the verdicts that wait for it are computed
+    after the commit. Raises LeaseLost."""
+    ended = runs.update(state=state, leased_until=None, finished_at=Now(), progress="", **fields)
+    if ended != 1:
+        raise LeaseLost("the run was taken or ended in the meantime")
+    transaction.on_commit(partial(comparing.run_ended, run_id), robust=True)
+
+
+def _give_up_or_requeue(run_id: UUID, runs: QuerySet[Run], attempt: int, reason: str, *, delay: float) -> None:
+    if attempt >= MAX_ATTEMPTS:
+        _end(run_id, runs, RunState.QUARANTINED, reason=f"{reason} (attempt {attempt} of {MAX_ATTEMPTS})")
+        return
+    requeued = runs.update(
+        state=RunState.QUEUED, leased_until=None, sent_at=None, not_before=_after(delay), progress="", reason=reason
+    )
+    if not requeued:
+        raise LeaseLost("the run was taken or ended in the meantime")
+
+
+# --- cancelling and voiding -----------------------------------------------------------------------------------------
+
+
+def cancel(actor: User, *, run_set: RunSet | None = None, comparison: Comparison | None = None) -> int:
+    """Cancel what has not ended of a set, or of everything that a comparison reads (others may wait for the same runs):
+    queued runs at once, running ones through their supervisor. Returns how many. Raises PermissionDenied."""
+    if run_set is not None:
+        return _cancel(actor, run_set, Run.objects.filter(run_set=run_set))
+    if comparison is not None:
+        return _cancel(actor, comparison, comparison.runs())
+    raise ValueError("name a run set or a comparison")
+
+
+def _cancel(actor: User, subject: RunSet | Comparison, runs: QuerySet[Run]) -> int:
+    access.require(actor, subject.project, *REQUESTS_REPLAYS)
+    with transaction.atomic():
+        ids = list(runs.filter(state__in=[RunState.QUEUED, RunState.LEASED]).values_list("id", flat=True))
+        for run_id in ids:
+            _cancel_one(run_id)
+        events.record(
+            actor=actor,
+            action=f"{'run_set' if isinstance(subject, RunSet) else 'comparison'}.cancelled",
+            subject=subject,
+            project=subject.project,
+            after={"runs": len(ids)},
+        )
+    return len(ids)
+
+
+def _cancel_one(run_id: UUID) -> None:
+    try:
+        with transaction.atomic():
+            queued = Run.objects.filter(id=run_id, state=RunState.QUEUED)
+            _end(run_id, queued, RunState.CANCELLED, reason="cancelled")
+    except LeaseLost:
+        Run.objects.filter(id=run_id, state=RunState.LEASED).update(cancel_requested_at=Now())
+
+
+def void(actor: User, *, run_set: RunSet, reason: str) -> None:
+    """Take a set out of every verdict, with a reason that stays shown. Raises PermissionDenied, ValidationError."""
+    access.require(actor, run_set.project, *VOIDS_RUN_SETS)
+    if not reason.strip():
+        raise ValidationError("Say why the set is voided.")
+    with transaction.atomic():
+        why = evidence.printable(reason.strip(), cap=REASON_CAP)
+        standing = RunSet.objects.filter(pk=run_set.pk, voided_at=None)
+        if not standing.update(voided_at=timezone.now(), voided_by=actor, void_reason=why):
+            raise ValidationError("The set is voided already.")
+        comparing.invalidate(run_set)
+        events.record(
+            actor=actor,
+            action="run_set.voided",
+            subject=run_set,
+            project=run_set.project,
+            object_hash=run_set.fixture_hash,
+            after={"reason": why},
+        )
+        transaction.on_commit(comparing.refresh_waiting, robust=True)
+
+
+# --- the sweep ------------------------------------------------------------------------------------------------------
+
+
+def sweep() -> None:
+    """What keeps every promise when messages or workers are lost: take back expired leases, send again what nobody
+    picked up, compute verdicts whose runs have all ended."""
+    for run in Run.objects.filter(state=RunState.LEASED, leased_until__lt=Now()).order_by("leased_until"):
+        _take_back(run)
+    bell.ring(_unanswered())
+    comparing.refresh_waiting()
+
+
+def _take_back(run: Run) -> None:
+    expired = Run.objects.filter(id=run.pk, state=RunState.LEASED, lease_token=run.lease_token, leased_until__lt=Now())
+    try:
+        with transaction.atomic():
+            if run.cancel_requested_at is not None:
+                _end(run.pk, expired, RunState.CANCELLED, reason="cancelled; its worker was lost")
+            else:
+                _give_up_or_requeue(run.pk, expired, run.attempts, "its worker was lost or did not answer", delay=0)
+    except LeaseLost:
+        logger.info("run %s came back by itself", run.pk)
+    else:
+        logger.warning("run %s taken back from a lost worker, attempt %d", run.pk, run.attempts)
+
+
+def _unanswered() -> list[UUID]:
+    long_ago = timezone.now() - timedelta(seconds=settings.REPLAYCASES_RESEND_SECONDS)
+    silent = Q(sent_at=None) | Q(sent_at__lt=long_ago)
+    due = Run.objects.filter(silent, state=RunState.QUEUED, not_before__lte=Now()).order_by("not_before")
+    return list(due.values_list("id", flat=True)[:SWEEP_BATCH])

@@ -1,0 +1,176 @@
+"""Reaching a verdict: every stored result is read again from its bytes, recomputed, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from replaycases.cases import evidence, fixtures
+from replaycases.cases.models import Comparison, Control, Implementation, Run, RunState
+from replaycases.fixture.model import Fixture
+from replaycases.replay.ending import Ended
+from replaycases.replay.recompute import recompute
+from replaycases.replay.session import ReplaySession
+from replaycases.verdict import comparison as verdicts
+from replaycases.verdict.comparability import Refusal, obstacle
+from replaycases.verdict.manifest import SURFACES, ManifestRefused, RunFacts, RunSet, build, parse
+from replaycases.verdict.observation import Observation
+from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName, side_of
+from replaycases.verdict.verified import ControlResult, ControlResults, VerifiedManifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A verdict with what it was reached from."""
+
+    fixture: Fixture
+    comparison: verdicts.Comparison
+    old: tuple[VerifiedManifest, ...]
+    new: tuple[VerifiedManifest, ...]
+
+    @property
+    def label(self) -> str:
+        return str(self.comparison.label)
+
+    @property
+    def reason(self) -> str:
+        return self.comparison.reason
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        return self.comparison.as_dict()
+
+
+def judge(comparison: Comparison) -> Judged:
+    """The verdict over every result there is by now. Which runs are read is `Comparison.runs`'s matter."""
+    fixture = fixtures.of_revision(comparison.revision)
+    runs = [run for run in comparison.runs() if _is_on(run, fixture)]
+    old, refused_old = _side(fixture, "old", runs, comparison.old)
+    new, refused_new = _side(fixture, "new", runs, comparison.new)
+    return Judged(
+        fixture=fixture,
+        comparison=verdicts.compare(
+            fixture, old, new, controls=_controls(comparison), refused=[*refused_old, *refused_new]
+        ),
+        old=tuple(old),
+        new=tuple(new),
+    )
+
+
+def _is_on(run: Run, fixture: Fixture) -> bool:
+    return (run.run_set.fixture_hash, run.run_set.checks_hash) == (fixture.fixture_hash, fixture.checks_hash)
+
+
+def _side(
+    fixture: Fixture, name: SideName, runs: Iterable[Run], implementation: Implementation | None
+) -> tuple[list[VerifiedManifest], list[Refusal]]:
+    """Every result of the implementation. What has none, or one that does not stand up, is refused by name and
+    forbids the verdict: dropping it could turn the rest green."""
+    verified: list[VerifiedManifest] = []
+    refused: list[Refusal] = []
+    for run in runs:
+        if implementation is None or run.run_set.implementation.digest != implementation.digest:
+            continue
+        try:
+            verified.append(_verified(fixture, run))
+        except (ManifestRefused, evidence.EvidenceDamaged) as error:
+            refused.append(Refusal(side=name, run=str(run.number), reason=str(error).rstrip(".")))
+    return verified, refused
+
+
+def _verified(fixture: Fixture, run: Run) -> VerifiedManifest:
+    if run.state == RunState.CANCELLED:
+        return recompute(fixture, build(fixture, _never_ran(fixture), _facts(run)))
+    if run.manifest is None:
+        raise ManifestRefused("", run.reason or f"the run is {run.state}")
+    manifest = parse(evidence.read(run.manifest))
+    if manifest.run_id != str(run.pk):
+        raise ManifestRefused("/run/id", "it is another run's manifest")
+    return recompute(fixture, manifest)
+
+
+def _never_ran(fixture: Fixture) -> Observation:
+    session = ReplaySession(fixture, serving=None, clock=None)
+    return session.observe(ended=Ended(cause="cancelled", reason="cancelled by a person"))
+
+
+def _facts(run: Run) -> RunFacts:
+    """A cancelled run's facts: it is listed with its set, so that a set without it still shows as whole."""
+    implementation = run.run_set.implementation
+    ended = (run.finished_at or run.created_at).isoformat()
+    return RunFacts(
+        implementation={
+            "name": implementation.name,
+            "version": implementation.version,
+            "commit": implementation.commit,
+            "digest": implementation.digest,
+        },
+        isolation={"tier": "none", "denied": []},
+        surfaces=dict.fromkeys(SURFACES, "uncontrolled"),
+        run_id=str(run.pk),
+        run_set=RunSet(id=str(run.run_set_id), index=run.index, size=run.run_set.size),
+        started_at=(run.started_at or run.created_at).isoformat(),
+        ended_at=ended,
+    )
+
+
+# --- controls -------------------------------------------------------------------------------------------------------
+
+
+def _controls(comparison: Comparison) -> ControlResults | None:
+    """What the new side did on the revision's controls; None where they were not asked for."""
+    if not comparison.with_controls or comparison.new is None:
+        return None
+    new, runs = comparison.new, list(comparison.runs().filter(run_set__control__isnull=False))
+    return ControlResults(
+        results=tuple(
+            _control(control, new, [run for run in runs if run.run_set.control_id == control.pk])
+            for control in comparison.revision.controls.select_related("payload", "mutation", "revision__detect")
+        )
+    )
+
+
+def _control(control: Control, new: Implementation, runs: list[Run]) -> ControlResult:
+    """A control passes if the new side holds it in every run, and its mutation is seen to break a check in every run:
+    a control that cannot fail shows nothing."""
+    fault, passed = _held(control, new, [run for run in runs if not run.run_set.mutated])
+    if passed and control.mutation is not None:
+        fault = _never_red(control, new, [run for run in runs if run.run_set.mutated])
+        passed = None if fault else True
+    return ControlResult(control=control.name, passed=passed, reason=fault)
+
+
+def _held(control: Control, new: Implementation, runs: list[Run]) -> tuple[str, bool | None]:
+    """(why not, passed) on the control as it is."""
+    side, fault = _readable(fixtures.of_control(control, mutated=False), new, runs)
+    if fault:
+        return fault, None
+    if any(manifest.boundary_passed is False for manifest in side.read):
+        violated = sorted(check for check, result in side.any_run.checks.items() if result == "violated")
+        return f"the new version violates {', '.join(violated)}", False
+    if all(manifest.boundary_passed is True for manifest in side.read):
+        return "", True
+    return f"the new version's run is {side.any_run.status} and decides nothing", None
+
+
+def _never_red(control: Control, new: Implementation, runs: list[Run]) -> str:
+    """Why the mutated control was not seen to turn red, or ""."""
+    side, fault = _readable(fixtures.of_control(control, mutated=True), new, runs)
+    if fault:
+        return f"its mutation: {fault}"
+    red = all(manifest.boundary_passed is False and not manifest["first_divergence"] for manifest in side.read)
+    return "" if red else "its mutation breaks no check, so the control cannot fail"
+
+
+def _readable(fixture: Fixture, new: Implementation, runs: list[Run]) -> tuple[Side, str]:
+    """The side, and what forbids reading it, by the same rules as for the incident."""
+    verified, refused = _side(fixture, "new", runs, new)
+    side = side_of("new", verified)
+    found = obstacle(fixture, side_of("old", []), side, refused)
+    if found is not None:
+        return side, found[1]
+    if len(side.read) < FEWEST_RESULTS:
+        return side, f"needs at least {FEWEST_RESULTS} results"
+    varied = side.varies_in()
+    return side, f"its runs differ in their {varied}" if varied else ""
