@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from replaycases.fixture.findings import FixtureInvalid
+from replaycases.fixture.load import load_fixture
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.registry import formats, import_run
+from replaycases.importers.supplied import supplied_from
+from tests.importers.transcripts import SUPPLIED, answers, asks, call, says, supplied, transcript, user
+
+RUN = transcript(user("hi"), asks(call("look")), answers("one"), says("It is one."))
+EXPECTED = {"boundary": ["looked"], "tool_sequence": {"id": "looked", "tools": ["look"], "mode": "exact"}}
+
+
+def test_a_file_becomes_a_fixture_that_the_loader_accepts_as_it_stands() -> None:
+    imported = import_run(RUN, supplied=supplied(expected=EXPECTED))
+    assert imported.fixture is not None
+    assert load_fixture(imported.as_bytes()).fixture_hash == imported.fixture.fixture_hash
+
+
+def test_without_an_expectation_it_is_a_draft() -> None:
+    imported = import_run(RUN, supplied=supplied())
+    assert imported.fixture is None
+    assert "expected" not in imported.document
+
+
+def test_a_malformed_expectation_never_becomes_a_fixture() -> None:
+    with pytest.raises(FixtureInvalid):
+        import_run(RUN, supplied=supplied(expected={"boundary": ["nothing"]}))
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b'{"messages": [', b"\xff", b'{"a": NaN}', b'{"a":1,"a":2}'])
+def test_what_is_not_strict_json_is_refused(data: bytes) -> None:
+    with pytest.raises(ImportRefused) as caught:
+        import_run(data, supplied=supplied())
+    assert caught.value.finding.id == "import.not-json"
+
+
+def test_an_unknown_format_lists_the_known_ones() -> None:
+    with pytest.raises(ImportRefused) as caught:
+        import_run(b'{"resourceSpans": []}', supplied=supplied())
+    assert caught.value.finding.id == "import.unknown-format"
+    assert all(name in caught.value.finding.hint for name in formats())
+
+
+@pytest.mark.parametrize(("data", "format"), [(RUN, "nonsense"), (b"{}", "chat-transcript")])
+def test_a_format_given_by_name_must_exist_and_fit(data: bytes, format: str) -> None:
+    with pytest.raises(ImportRefused) as caught:
+        import_run(data, format=format, supplied=supplied())
+    assert caught.value.finding.id == "import.format"
+
+
+def test_a_part_that_cannot_be_supplied_is_named() -> None:
+    with pytest.raises(ImportRefused, match="/servings"):
+        supplied_from({**SUPPLIED, "servings": {}})
+
+
+def test_what_was_not_taken_over_is_listed() -> None:
+    data = json.dumps({**json.loads(RUN), "reward": 0, "info": {}}).encode()
+    assert import_run(data, supplied=supplied()).left_out == ("/info", "/reward")
