@@ -1,0 +1,120 @@
+"""The calls of two runs as rows, aligned by the recorded event that answered them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from replaycases.fixture.model import Event, Fixture
+from replaycases.fixture.pointer import ABSENT, resolve
+from replaycases.verdict.alignment import Row as Aligned
+from replaycases.verdict.alignment import align
+from replaycases.verdict.manifest import Manifest
+from replaycases.verdict.observation import Difference
+from replaycases.web import words
+from replaycases.web.rows import Cell, Row
+
+Call = Mapping[str, Any]
+
+_ASKED = {"tool": "arguments", "model": "request", "retrieval": "query", "human": "question"}
+
+
+def call_rows(fixture: Fixture, old: Manifest, new: Manifest) -> Iterator[Row]:
+    """A row for each aligned pair or gap, followed by a grey row for each field that a rule took out of it."""
+    events = {event.seq: event for event in fixture.events}
+    for place, aligned in enumerate(align(fixture, old, new)):
+        left = old["calls"][aligned.old] if aligned.old is not None else None
+        right = new["calls"][aligned.new] if aligned.new is not None else None
+        event = events.get(aligned.seq) if aligned.seq is not None else None
+        row = _row(aligned, left, right, event, place)
+        yield row
+        if left is not None and right is not None:
+            yield from _ignored(aligned, left, right, shown=row.differs)
+
+
+def call_name(call: Call) -> str:
+    return str(call["params"].get("tool") or call["boundary"])
+
+
+def call_text(call: Call, event: Event | None) -> str:
+    """What was asked and, from the recording, what was answered."""
+    return f"{words.as_text(call['params'].get(_ASKED[call['boundary']]))}\n{_answer(call, event)}"
+
+
+def _answer(call: Call, event: Event | None) -> str:
+    if not call["answered"]:
+        return "not answered: the run ended here"
+    if event is None:
+        return "no recorded answer"
+    outcome = event.outcome
+    if call["alternative"] is not None and call["alternative"] < len(event.alternatives):
+        outcome = event.alternatives[call["alternative"]].outcome
+    if outcome is not None and outcome.type == "error":
+        return f"error {outcome.kind}: {outcome.message}"
+    answers = {"model": event.response, "retrieval": event.chunks, "human": event.decision}
+    return f"result {words.as_text(answers.get(event.boundary, outcome.value if outcome else None))}"
+
+
+def _row(aligned: Aligned, left: Call | None, right: Call | None, event: Event | None, place: int) -> Row:
+    some: Call = left if left is not None else right or {}
+    about: dict[str, Any] = {
+        "name": f"{'?' if aligned.seq is None else aligned.seq} {call_name(some)}",
+        "also": _note(left, right, event),
+        "anchor": f"step-at-{place}" if aligned.seq is None else f"step-{aligned.seq}",
+    }
+    if left is None or right is None:
+        return _gap(left, right, event, about)
+    texts = call_text(left, event), call_text(right, event)
+    if aligned.same:
+        return Row(kind="equal", old=Cell(text=words.whole(texts[0])), new=Cell(text=words.whole(texts[1])), **about)
+    one, other = words.differing(*texts)
+    note = "too large to be compared to the end" if aligned.cut else ""
+    return Row(kind="changed", old=Cell(text=one, note=note), new=Cell(text=other, note=note), **about)
+
+
+def _gap(left: Call | None, right: Call | None, event: Event | None, about: dict[str, Any]) -> Row:
+    if left is not None:
+        hole = Cell(hole="Gap: the new version did not make this call")
+        return Row(kind="only_old", old=Cell(text=words.whole(call_text(left, event))), new=hole, **about)
+    hole = Cell(hole="Gap: the old version did not make this call")
+    return Row(kind="only_new", old=hole, new=Cell(text=words.whole(call_text(right or {}, event))), **about)
+
+
+def _note(left: Call | None, right: Call | None, event: Event | None) -> str:
+    notes = []
+    if event is None:
+        notes.append("no recorded event")
+    elif event.optional:
+        notes.append("optional")
+    if event is not None and event.effect:
+        notes.append(f"effect {event.effect.action}")
+    if any(call and call["alternative"] is not None for call in (left, right)):
+        notes.append("answered by a declared alternative")
+    return ", ".join(notes)
+
+
+def _ignored(aligned: Aligned, left: Call, right: Call, *, shown: bool) -> Iterator[Row]:
+    """A grey row for each place that a rule took out of the comparison, with the rule's name. Among the differences it
+    stands only below a call that is shown, or where the two sides differ in it."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for pointer in dict.fromkeys((*left["ignored"], *right["ignored"])):
+        found[f"ignore {pointer}"] = (pointer, _at(left, pointer), _at(right, pointer))
+    for hidden in aligned.ignored:
+        difference = hidden.difference
+        values = _value(difference, "expected"), _value(difference, "actual")
+        found.setdefault(hidden.rule, (difference.pointer, *values))
+    for rule, (pointer, one, other) in found.items():
+        cells = [Cell(text=words.whole(text)) for text in (one, other)]
+        always = shown or one != other
+        yield Row(name=pointer, also=f"rule: {rule}", kind="ignored", old=cells[0], new=cells[1], always=always)
+
+
+def _value(difference: Difference, side: Literal["expected", "actual"]) -> str:
+    only_other = difference.only is not None and difference.only != side
+    return "absent" if only_other else words.as_text(getattr(difference, side))
+
+
+def _at(call: Call, pointer: str) -> str:
+    payload = call["params"].get("request" if call["boundary"] == "model" else "arguments")
+    value = resolve(payload, pointer)
+    return "absent" if value is ABSENT else words.as_text(value)

@@ -1,0 +1,26 @@
+"""The readable ids that stand in URLs."""
+
+from __future__ import annotations
+
+
+class CaseIdConverter:
+    """`RC-17` <-> ("RC", 17)."""
+
+    regex = r"[A-Z][A-Z0-9]{0,11}-[1-9][0-9]{0,8}"
+
+    def to_python(self, value: str) -> tuple[str, int]:
+        key, _, number = value.rpartition("-")
+        return key, int(number)
+
+    def to_url(self, value: tuple[str, int] | str) -> str:
+        return value if isinstance(value, str) else f"{value[0]}-{value[1]}"
+
+
+class ProjectKeyConverter:
+    regex = r"[A-Z][A-Z0-9]{0,11}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value

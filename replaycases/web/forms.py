@@ -1,0 +1,123 @@
+"""The forms of the pages. They check shape; what is allowed is decided by the domain functions they feed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import CREATES_CASES, REGISTERS_IMPLEMENTATIONS, Role
+from replaycases.cases.jobs import MAX_SET_SIZE
+from replaycases.cases.models import Case, Implementation
+
+
+def projects_where(user: User, roles: Iterable[Role]) -> Any:
+    """Projects in which the user holds one of the roles: the only ones a form offers."""
+    return Project.objects.filter(memberships__user=user, memberships__role__in=roles).distinct().order_by("key")
+
+
+class StyledForm(forms.Form):
+    """Gives every text-like control our class; the templates lay the fields out."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            if not isinstance(field.widget, forms.CheckboxInput | forms.HiddenInput):
+                field.widget.attrs.setdefault("class", "input")
+
+
+class ProjectForm(StyledForm):
+    project = forms.ModelChoiceField(queryset=Project.objects.none(), empty_label=None)
+    roles: frozenset[Role] = frozenset()
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["project"].queryset = projects_where(user, self.roles)  # type: ignore[attr-defined]
+
+
+class NewCaseForm(ProjectForm):
+    """A case starts from a failure statement with three named parts and a fixture."""
+
+    roles = CREATES_CASES
+    title = forms.CharField(max_length=200, help_text="One line: what went wrong, as an observer would say it.")
+    incident_id = forms.CharField(max_length=100, label="Incident", help_text="The incident's own id.")
+    trigger = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What happened to the workflow. Example: the status call timed out after dispatch.",
+    )
+    prohibited_outcome = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What must never follow. “The answer was bad” cannot be decided; name the claim or the effect.",
+    )
+    deciding_evidence = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Where it can be seen. Example: the final message and the recorded error of call 2.",
+    )
+    fixture = forms.FileField(help_text="Fixture JSON, schema 1.0 or 2.0.")
+    detect = forms.FileField(
+        required=False,
+        label="Detect rules",
+        help_text="Only for 1.0: {statement: rule}. Without them a claim counts only if it is reported word for word.",
+    )
+
+
+class ArchiveForm(ProjectForm):
+    roles = REGISTERS_IMPLEMENTATIONS
+    archive = forms.FileField(help_text="A .tar.gz or .zip of the source tree.")
+    spec_path = forms.CharField(
+        max_length=400,
+        label="Path of the specification",
+        initial="implementation.json",
+        help_text="Inside the archive: the JSON file with name, version, commit, path and adapter.",
+    )
+
+
+class PathForm(ProjectForm):
+    roles = REGISTERS_IMPLEMENTATIONS
+    path = forms.CharField(
+        max_length=1000,
+        label="Path of the specification on the server",
+        help_text="Only under a directory that an administrator allowed.",
+    )
+
+
+class ComparisonForm(StyledForm):
+    """Ask for replays of an old and a new implementation of one case."""
+
+    old = forms.ModelChoiceField(
+        queryset=Implementation.objects.none(), label="Old implementation", empty_label="Choose the affected version"
+    )
+    new = forms.ModelChoiceField(
+        queryset=Implementation.objects.none(), label="New implementation", empty_label="Choose the fixed version"
+    )
+    size = forms.IntegerField(
+        label="Runs a side",
+        initial=2,
+        min_value=2,
+        max_value=MAX_SET_SIZE,
+        help_text="At least 2. Every run counts; none is retried.",
+    )
+    with_controls = forms.BooleanField(
+        required=False, initial=True, label="Run the controls too", help_text="Without them no gate accepts the result."
+    )
+
+    def __init__(self, *args: Any, case: Case, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = Implementation.objects.visible_to(user).filter(project=case.project).order_by("name", "-created_at")
+        for side in ("old", "new"):
+            field = self.fields[side]
+            field.queryset = known  # type: ignore[attr-defined]
+            field.label_from_instance = implementation_label  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        old, new = cleaned.get("old"), cleaned.get("new")
+        if old and new and old.digest == new.digest:
+            self.add_error("new", "Old and new are the same code: nothing can be compared. Choose another version.")
+        return cleaned
+
+
+def implementation_label(implementation: Implementation) -> str:
+    return f"{implementation.name} {implementation.version} ({implementation.commit[:7]})"

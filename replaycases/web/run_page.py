@@ -1,0 +1,110 @@
+"""The list of runs and the page of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import django_filters
+from django.db.models import Q, QuerySet
+
+from replaycases.accounts.models import User
+from replaycases.cases import evidence
+from replaycases.cases.models import MAX_ATTEMPTS, Run, RunState
+from replaycases.verdict.manifest import parse
+from replaycases.web import words
+from replaycases.web.call_rows import call_name
+from replaycases.web.scope import readers
+
+CALLS_SHOWN = 500
+
+
+def listed_runs(user: User) -> QuerySet[Run]:
+    return (
+        Run.objects.visible_to(user)
+        .select_related("project", "run_set__implementation", "run_set__revision__case__project", "run_set__control")
+        .defer("stderr", "progress")
+        .order_by("-created_at", "-number")
+    )
+
+
+class RunFilter(django_filters.FilterSet):
+    case = django_filters.CharFilter(method="of_case", label="Case")
+    state = django_filters.ChoiceFilter(choices=RunState.choices, empty_label="any state", label="State")
+
+    class Meta:
+        model = Run
+        fields: list[str] = []
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.form.fields.values():
+            field.widget.attrs["class"] = "input"
+
+    def of_case(self, runs: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
+        """By readable id ("RC-17"); anything else finds nothing."""
+        key, _, number = value.strip().upper().rpartition("-")
+        if not number.isdecimal() or len(number) > 9:
+            return runs.none()
+        return runs.filter(Q(run_set__revision__case__number=int(number)), project__key=key)
+
+
+def context(run: Run, *, user: User) -> dict[str, Any]:
+    """What runs/detail.html shows. `manifest` is None where there is none or the user may not read it; `withheld`
+    says which of the two."""
+    payload = run.manifest
+    evidence_of = payload or run.run_set.revision.payload
+    readable = evidence.readable_by(evidence_of, user)
+    manifest = parse(evidence.read(payload)).document if payload and readable else None
+    case = run.run_set.revision.case
+    return {
+        "section": "runs",
+        "run": run,
+        "case": case,
+        "revision": run.run_set.revision,
+        "max_attempts": MAX_ATTEMPTS,
+        "manifest": manifest,
+        "manifest_size": payload.size if payload else 0,
+        "withheld": None if readable else readers(),
+        "calls": calls_of(manifest) if manifest else [],
+        "calls_total": len(manifest["calls"]) if manifest else 0,
+        "divergence": divergence_of(manifest) if manifest else None,
+        "outcome": words.whole(words.as_text(manifest["raw_outcome"])) if manifest else None,
+        "stderr": words.whole(run.stderr) if readable else None,
+    }
+
+
+def calls_of(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The first calls in order: place, name, what was asked, the event that answered."""
+    return [
+        {
+            "place": place,
+            "name": call_name(call),
+            "boundary": call["boundary"],
+            "seq": call["seq"],
+            "answered": call["answered"],
+            "asked": words.whole(words.as_text(call["params"])),
+        }
+        for place, call in enumerate(manifest["calls"][:CALLS_SHOWN], start=1)
+    ]
+
+
+def divergence_of(manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The run's own first divergence, its values as text."""
+    found = manifest["first_divergence"]
+    if found is None:
+        return None
+    differences = [
+        {
+            "pointer": item["pointer"],
+            "sides": words.differing(_side(item, "expected"), _side(item, "actual")),
+        }
+        for item in found["differences"]
+    ]
+    nearest = words.whole(words.as_text(found["nearest"])) if found["nearest"] else None
+    return {**found, "differences": differences, "nearest": nearest, "word": found["kind"].replace("_", " ")}
+
+
+def _side(difference: Mapping[str, Any], side: str) -> str:
+    other = "actual" if side == "expected" else "expected"
+    return "absent" if difference["only"] == other else words.as_text(difference[side])

@@ -1,0 +1,59 @@
+"""Recorded text on a page: every character that cannot be seen, or that moves its neighbours, is drawn.
+
+Control characters, bidirectional overrides, zero-width characters, lone surrogates and look-alike spaces become
+their code point, so that what a reviewer reads is what was recorded. Line feeds and tabs stay themselves.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+register = template.Library()
+
+# Drawn whatever their category: default-ignorable letters and marks (Unicode DerivedCoreProperties).
+_IGNORABLE = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff"
+)
+_SUSPECT = re.compile(rf"[^\x21-\x7e \n\t]|[{_IGNORABLE}]")
+_IGNORABLE_ONE = re.compile(f"[{_IGNORABLE}]")
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+
+
+def _is_hidden(character: str) -> bool:
+    return unicodedata.category(character) in _HIDDEN_CATEGORIES or bool(_IGNORABLE_ONE.match(character))
+
+
+def _drawn(match: re.Match[str]) -> str:
+    character = match.group()
+    if not _is_hidden(character):
+        return character
+    point = f"U+{ord(character):04X}"
+    name = escape(unicodedata.name(character, "control character or unassigned"))
+    return f'<span class="cc" title="{name}">{point}</span>'
+
+
+def _plainly(match: re.Match[str]) -> str:
+    character = match.group()
+    return f"[U+{ord(character):04X}]" if _is_hidden(character) else character
+
+
+def visible_html(text: str) -> SafeString:
+    """`text` escaped for HTML, hidden characters drawn. Safe in element content, not in attributes."""
+    return mark_safe(_SUSPECT.sub(_drawn, escape(text)))  # noqa: S308  escaped on this line
+
+
+@register.filter(is_safe=True)
+def visible(value: object) -> SafeString:
+    """`{{ text|visible }}`: recorded text in element content."""
+    return visible_html(str(value))
+
+
+@register.filter
+def visible_plain(value: object) -> str:
+    """`{{ text|visible_plain }}`: recorded text where markup is not possible (titles, attributes)."""
+    return _SUSPECT.sub(_plainly, str(value)).replace("\n", " ")

@@ -1,0 +1,74 @@
+"""Small parts that every page uses."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from replaycases.web import labels
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString | str:
+    """An icon of the sprite in parts/icons.html; always beside a word, so hidden from screen readers."""
+    if not name:
+        return ""
+    return format_html('<svg class="i" aria-hidden="true"><use href="#i-{}"/></svg>', name)
+
+
+def _worded(css: str, look: labels.Look) -> SafeString:
+    return format_html('<span class="{} {}">{}{}</span>', css, look.css, icon(look.icon), look.word)
+
+
+@register.simple_tag
+def verdict_badge(label: str, size: str = "") -> SafeString:
+    return _worded(f"badge {size}".strip(), labels.verdict_look(label))
+
+
+@register.simple_tag
+def look_badge(look: labels.Look) -> SafeString:
+    return _worded("badge", look)
+
+
+@register.simple_tag
+def state(value: object) -> SafeString:
+    """A check result, a boundary value or a surface, for table cells."""
+    return _worded("st", labels.state_look(value))
+
+
+@register.simple_tag
+def run_state(value: str) -> SafeString:
+    return _worded("st", labels.run_state_look(value))
+
+
+@register.inclusion_tag("parts/hash.html")
+def hash_of(value: str, name: str = "hash", length: int = 10) -> dict[str, Any]:
+    """A digest, cut on screen, whole in print and in the copy button; `name` says what is copied."""
+    prefix, _, hexadecimal = value.rpartition(":")
+    shown = hexadecimal[:length] if len(hexadecimal) > length else hexadecimal
+    return {"value": value, "short": f"{prefix}:{shown}" if prefix else shown, "name": name}
+
+
+@register.inclusion_tag("parts/when.html")
+def when(at: datetime | None, style: str = "minute") -> dict[str, Any]:
+    """An instant, with the full time and zone on hover. `style` is "minute", "time" or "day"."""
+    local = timezone.localtime(at) if at else None
+    return {"at": local, "style": style, "offset": local.strftime("%z") if local else ""}
+
+
+@register.inclusion_tag("parts/stage.html")
+def stage_of(stage: str) -> dict[str, Any]:
+    """Four squares and a word, in ink: a stage is not an outcome."""
+    steps = ("quarantined", "in_review", "redaction_approved", "reproduced")
+    reached = steps.index(stage) + 1 if stage in steps else 0
+    return {
+        "word": stage.replace("_", " ").replace("non replayable", "non-replayable"),
+        "squares": [{"x": x, "on": index < reached} for index, x in enumerate(("0.5", "11.5", "22.5", "33.5"))],
+    }

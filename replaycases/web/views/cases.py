@@ -1,0 +1,117 @@
+"""The list of cases, one case, and opening a new one."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from replaycases.accounts.models import Project
+from replaycases.accounts.roles import CREATES_CASES, REQUESTS_REPLAYS
+from replaycases.cases import evidence, intake
+from replaycases.cases.models import Case
+from replaycases.fixture.findings import Finding, FixtureInvalid
+from replaycases.web import case_page
+from replaycases.web.case_list import CaseFilter, listed_cases
+from replaycases.web.forms import ComparisonForm, NewCaseForm, projects_where
+from replaycases.web.pages import page_of
+from replaycases.web.scope import CaseId, case_or_404, may, user_of
+
+
+@login_required
+@require_GET
+def case_list(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    found = CaseFilter(request.GET, queryset=listed_cases(user))
+    return render(
+        request,
+        "cases/list.html",
+        {
+            "section": "cases",
+            "filter": found,
+            "filtered": any(request.GET.get(name) for name in found.filters),
+            "page": page_of(request, found.qs),
+            "has_projects": Project.objects.visible_to(user).exists(),
+            "may_create": projects_where(user, CREATES_CASES).exists(),
+        },
+    )
+
+
+@login_required
+@require_GET
+def case_detail(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    case = case_or_404(request, case_id)
+    return render_case(request, case, ComparisonForm(case=case, user=user_of(request)))
+
+
+def render_case(request: HttpRequest, case: Case, form: ComparisonForm, *, status: int = 200) -> HttpResponse:
+    """The case page; `form` is the request for a comparison, bound when it was refused."""
+    revisions = list(case.revisions.select_related("created_by", "payload").defer("payload__body"))
+    run_sets = case_page.run_sets_of(case.current_revision) if case.current_revision else []
+    controls = list(case.current_revision.controls.all()) if case.current_revision else []
+    entries = case_page.lane_entries(case)
+    stages, lanes = case_page.track(case, entries)
+    comparisons = list(case_page.comparisons_of(case))
+    current = next((c for c in comparisons if c.revision_id == case.current_revision_id), None)
+    context = {
+        "section": "cases",
+        "tab": "overview",
+        "case": case,
+        "revision": case.current_revision,
+        "lane": ", ".join(entry.lane.name for entry in entries),
+        "verdict": current.label if current else None,
+        "comparison": current,
+        "stages": stages,
+        "lanes": lanes,
+        "versions": case_page.version_rows(run_sets),
+        "controls": case_page.control_rows(controls, run_sets),
+        "comparisons": comparisons,
+        "revisions": revisions,
+        "gaps": case_page.declared_gaps(case.current_revision) if _readable(request, case) else None,
+        "days": case_page.case_timeline(case, revisions),
+        "form": form,
+        "may_request": may(user_of(request), case.project, REQUESTS_REPLAYS),
+    }
+    return render(request, "cases/detail.html", context, status=status)
+
+
+def _readable(request: HttpRequest, case: Case) -> bool:
+    revision = case.current_revision
+    return revision is not None and evidence.readable_by(revision.payload, user_of(request))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_case(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    form = NewCaseForm(request.POST or None, request.FILES or None, user=user)
+    findings: list[Finding] = []
+    if form.is_valid():
+        try:
+            case = _create(request, form)
+        except FixtureInvalid as invalid:
+            findings = invalid.findings
+        else:
+            messages.success(request, f"{case.readable_id} is open.")
+            return redirect("case", case.readable_id)
+    status = 422 if request.method == "POST" else 200
+    projects = projects_where(user, CREATES_CASES)
+    context = {"section": "cases", "form": form, "findings": findings, "projects": projects}
+    return render(request, "cases/new.html", context, status=status)
+
+
+def _create(request: HttpRequest, form: NewCaseForm) -> Case:
+    said = form.cleaned_data
+    return intake.create_case(
+        user_of(request),
+        project=said["project"],
+        title=said["title"],
+        incident_id=said["incident_id"],
+        trigger=said["trigger"],
+        prohibited_outcome=said["prohibited_outcome"],
+        deciding_evidence=said["deciding_evidence"],
+        fixture=said["fixture"].read(),
+        detect=said["detect"].read() if said["detect"] else None,
+    )

@@ -1,0 +1,52 @@
+"""Asking for a comparison, looking at it, cancelling it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from replaycases.cases import jobs
+from replaycases.web import comparison_page, progress
+from replaycases.web.forms import ComparisonForm
+from replaycases.web.scope import CaseId, case_or_404, comparison_or_404, user_of
+from replaycases.web.views.cases import render_case
+
+
+@login_required
+@require_POST
+def request_comparison(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    case = case_or_404(request, case_id)
+    form = ComparisonForm(request.POST, case=case, user=user_of(request))
+    if not form.is_valid() or case.current_revision is None:
+        return render_case(request, case, form, status=422)
+    said = form.cleaned_data
+    comparison = jobs.request_comparison(
+        user_of(request),
+        revision=case.current_revision,
+        old=said["old"],
+        new=said["new"],
+        size=said["size"],
+        with_controls=said["with_controls"],
+    )
+    return redirect("comparison", case.readable_id, comparison.number)
+
+
+@login_required
+@require_GET
+def comparison_detail(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
+    comparison = comparison_or_404(request, case_id, number)
+    context = comparison_page.context(comparison, user=user_of(request), everything=request.GET.get("show") == "all")
+    context["job"] = progress.of(comparison, waited=request.GET.get("wait", ""))
+    return render(request, "comparisons/detail.html", context)
+
+
+@login_required
+@require_POST
+def cancel_comparison(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
+    comparison = comparison_or_404(request, case_id, number)
+    jobs.cancel(user_of(request), comparison=comparison)
+    messages.success(request, "Cancelled. Runs that had finished are kept.")
+    return redirect("comparison", comparison.revision.case.readable_id, comparison.number)

@@ -1,0 +1,47 @@
+"""The list of runs, one run, and its manifest."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from replaycases.accounts.models import Project
+from replaycases.cases import evidence
+from replaycases.web import run_page
+from replaycases.web.downloads import attachment
+from replaycases.web.pages import page_of
+from replaycases.web.scope import require_reading, run_or_404, user_of
+
+
+@login_required
+@require_GET
+def run_list(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    found = run_page.RunFilter(request.GET, queryset=run_page.listed_runs(user))
+    context = {
+        "section": "runs",
+        "filter": found,
+        "filtered": any(request.GET.get(name) for name in found.filters),
+        "page": page_of(request, found.qs),
+        "has_projects": Project.objects.visible_to(user).exists(),
+    }
+    return render(request, "runs/list.html", context)
+
+
+@login_required
+@require_GET
+def run_detail(request: HttpRequest, key: str, number: int) -> HttpResponse:
+    run = run_or_404(request, key, number)
+    return render(request, "runs/detail.html", run_page.context(run, user=user_of(request)))
+
+
+@login_required
+@require_GET
+def manifest(request: HttpRequest, key: str, number: int) -> HttpResponse:
+    run = run_or_404(request, key, number)
+    if run.manifest is None:
+        raise Http404("This run has no manifest: it did not finish.")
+    require_reading(user_of(request), run.manifest)
+    return attachment(evidence.read(run.manifest), f"{key}-run-{number}-manifest.json")

@@ -1,0 +1,91 @@
+"""Which words of two texts differ, and how much of a long text a page shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import takewhile
+from typing import Any
+
+SHOWN = 4_000
+LEAD = 200
+MOST_WORDS = 3_000
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    text: str
+    marked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """The segments of a text as a page shows it. `cut` is the text's whole length if it is not shown whole, else 0;
+    `skipped` is how many characters stand before what is shown."""
+
+    segments: tuple[Segment, ...]
+    cut: int = 0
+    skipped: int = 0
+
+
+def whole(text: str) -> Shown:
+    """One text with nothing to compare it to."""
+    return _shown(text, [], start=0)
+
+
+def differing(old: str, new: str) -> tuple[Shown, Shown]:
+    """Both texts with the words marked that the other lacks, each cut to a window that holds the first difference."""
+    start = max(0, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))) - LEAD)
+    if max(len(old), len(new)) - start <= SHOWN:
+        start = 0
+    left, right = old[start : start + SHOWN], new[start : start + SHOWN]
+    marks_old, marks_new = _marks(left, right)
+    return _shown(old, marks_old, start=start), _shown(new, marks_new, start=start)
+
+
+def as_text(value: Any) -> str:
+    """A JSON value for reading: on one line where that is short, else indented. Strings keep their quotes."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= 80 else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+Spans = list[tuple[int, int]]
+
+
+def _marks(old: str, new: str) -> tuple[Spans, Spans]:
+    """Character spans that differ. Texts of more words than can be compared in good time differ as a whole."""
+    words = _WORD.findall(old), _WORD.findall(new)
+    if max(map(len, words)) > MOST_WORDS:
+        return [(0, len(old))], [(0, len(new))]
+    places = [_places(side) for side in words]
+    marks: tuple[Spans, Spans] = [], []
+    for tag, i, j, k, m in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+        if tag != "equal":
+            marks[0].append((places[0][i], places[0][j]))
+            marks[1].append((places[1][k], places[1][m]))
+    return marks
+
+
+def _places(words: list[str]) -> list[int]:
+    places = [0]
+    for word in words:
+        places.append(places[-1] + len(word))
+    return places
+
+
+def _shown(text: str, marks: Spans, *, start: int) -> Shown:
+    part = text[start : start + SHOWN]
+    segments, at = [], 0
+    for begin, end in marks:
+        segments += [Segment(text=part[at:begin]), Segment(text=part[begin:end], marked=True)]
+        at = end
+    segments.append(Segment(text=part[at:]))
+    is_cut = len(part) < len(text)
+    return Shown(
+        segments=tuple(segment for segment in segments if segment.text),
+        cut=len(text) if is_cut else 0,
+        skipped=start if is_cut else 0,
+    )
