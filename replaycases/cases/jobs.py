@@ -71,7 +71,7 @@ class Result:
     stderr: str
 
 
-def _after(seconds: float) -> ExpressionWrapper[DateTimeField]:
+def _after(seconds: float) -> ExpressionWrapper[Any]:
     return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
 
 

@@ -16,7 +16,7 @@ def _queue(name: str) -> Queue:
     return Queue(name, exchange=Exchange(""), routing_key=name)  # type: ignore[no-untyped-call] # kombu has no types here
 
 
-broker_url = settings.CELERY_REDIS_URL or f"{filesystem_broker.ALIAS}://"
+broker_url = settings.CELERY_REDIS_URL or f"{filesystem_broker.ALIAS}://localhost//"
 broker_transport_options = (
     # Redis hands a message out again after the visibility timeout; it must outlast the longest task.
     {
