@@ -42,11 +42,6 @@ class Project(models.Model):
 
     objects = ProjectQuerySet.as_manager()
 
-    class Meta:
-        constraints = [
-            models.CheckConstraint(condition=models.Q(key__regex=r"^[A-Z][A-Z0-9]{0,11}$"), name="project_key_form"),
-        ]
-
     def __str__(self) -> str:
         return self.key
 

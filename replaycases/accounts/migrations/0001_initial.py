@@ -114,13 +114,6 @@ class Migration(migrations.Migration):
                 ("next_run_number", models.PositiveIntegerField(default=1)),
                 ("next_comparison_number", models.PositiveIntegerField(default=1)),
             ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("key__regex", "^[A-Z][A-Z0-9]{0,11}$")), name="project_key_form"
-                    )
-                ],
-            },
         ),
         migrations.CreateModel(
             name="Membership",
