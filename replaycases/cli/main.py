@@ -1,8 +1,8 @@
 """The `replaycases` command. Needs no server.
 
-Exit codes: 0 well · 2 usage · 10 fixture invalid · 11 provenance or expiry · 20 not reproduced · 30 current regression ·
-40 not comparable or one side missing · 50 diverged, undetermined and the like · 60 environment or adapter. With several
-results the smallest that is not zero; all are listed.
+Exit codes: 0 well · 2 usage · 10 fixture invalid · 20 not reproduced · 30 current regression · 40 not comparable or one
+side missing · 50 diverged, undetermined and the like · 60 environment or adapter. With several results the smallest
+that is not zero; all are listed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main(argv: list[str] | None = None) -> int:
         code: int = options.run(options)
     except Refused as refusal:
         complain(refusal.text)
-        say_findings("  ", refusal.findings)
+        say_findings("replaycases", refusal.findings, to=complain)
         return refusal.code
     except BrokenPipeError:
         # The reader went away (`| head`): what was printed stands, and Python must not complain at exit.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,9 @@ def say_json(document: Any) -> None:
     say(json.dumps(document, ensure_ascii=False, indent=2))
 
 
-def say_findings(source: str, findings: Iterable[Finding]) -> None:
+def say_findings(source: str, findings: Iterable[Finding], *, to: Callable[[str], None] = say) -> None:
     for finding in findings:
-        say(f"{source}: {finding.level}: {finding.pointer or '/'}: {finding.message} [{finding.id}] {finding.hint}")
+        to(f"{source}: {finding.level}: {finding.pointer or '/'}: {finding.message} [{finding.id}] {finding.hint}")
 
 
 def short(digest: str) -> str:
@@ -80,7 +80,9 @@ def write_junit(path: Path, rows: Sequence[Row]) -> None:
             failures=str(sum(1 for row in members if row.code)),
         )
         for row in members:
-            case = ElementTree.SubElement(element, "testcase", classname=f"replaycases.{suite}", name=printable(row.name))
+            case = ElementTree.SubElement(
+                element, "testcase", classname=f"replaycases.{suite}", name=printable(row.name)
+            )
             if row.code:
                 failure = ElementTree.SubElement(case, "failure", type=row.label, message=printable(row.text))
                 failure.text = f"exit code {row.code}"
@@ -90,8 +92,3 @@ def write_junit(path: Path, rows: Sequence[Row]) -> None:
 def printable(text: str) -> str:
     """XML 1.0 has no way to write most control characters; show them as escapes."""
     return "".join(c if c in "\t\n" or (c.isprintable()) else f"\\u{ord(c):04x}" for c in text)
-
-
-def worst(codes: Iterable[int]) -> int:
-    """The exit code of several: the smallest that is not zero."""
-    return min((code for code in codes if code), default=0)

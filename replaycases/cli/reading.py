@@ -62,3 +62,13 @@ def fixture_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _may_be_fixture(path: Path) -> bool:
     return not path.name.endswith(NOT_FIXTURES) and path.name != "suite.json"
+
+
+def fixtures_in(directory: Path) -> list[Path]:
+    """The fixtures that stand in a folder itself, by name. Raises Refused for no folder, or one without fixtures."""
+    if not directory.is_dir():
+        raise Refused(USAGE, f"{directory}: there is no such folder")
+    files = sorted(path for path in directory.glob("*.json") if _may_be_fixture(path))
+    if not files:
+        raise Refused(USAGE, f"{directory}: holds no fixture (*.json)")
+    return files

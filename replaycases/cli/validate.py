@@ -6,10 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from replaycases.cli.output import Row, say, say_findings, say_json, short, worst, write_junit
+from replaycases.cli.output import Row, say, say_findings, say_json, short, write_junit
 from replaycases.cli.reading import USAGE, Refused, fixture_files, read_fixture
 from replaycases.fixture.findings import Finding
 from replaycases.fixture.model import Fixture
+from replaycases.verdict.labels import worst_exit_code
 
 
 def add_to(commands: Any) -> None:
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
             say_findings(row.name, findings)
     if options.junit:
         write_junit(options.junit, [row for row, _, _ in reports])
-    return worst(row.code for row, _, _ in reports)
+    return worst_exit_code(row.code for row, _, _ in reports)
 
 
 def _report(path: Path, detect: Path | None) -> tuple[Row, dict[str, Any], tuple[Finding, ...]]:
@@ -73,5 +74,3 @@ def _document(path: Path, fixture: Fixture | None, findings: tuple[Finding, ...]
         "text": text,
         "findings": [finding.as_dict() for finding in findings],
     }
-
-

@@ -1,0 +1,128 @@
+"""`replaycases compare`: the verdict on two lists of manifests. Recomputes whatever can be computed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from replaycases.cli.output import Row, say, say_json, short, write_junit
+from replaycases.cli.reading import INVALID, read_bytes, read_fixture
+from replaycases.fixture.findings import FixtureInvalid
+from replaycases.fixture.model import Fixture
+from replaycases.fixture.strict_json import parse
+from replaycases.replay.recompute import recompute
+from replaycases.verdict.comparability import Refusal
+from replaycases.verdict.comparison import Comparison, compare
+from replaycases.verdict.manifest import MANIFEST_LIMITS, Manifest, ManifestRefused, from_document
+from replaycases.verdict.verified import ControlResults, VerifiedManifest
+
+Side = Literal["old", "new"]
+
+
+def add_to(commands: Any) -> None:
+    parser = commands.add_parser("compare", help="judge two lists of manifests", description=__doc__)
+    parser.add_argument("old", type=Path, metavar="OLD.json")
+    parser.add_argument("new", type=Path, metavar="NEW.json")
+    parser.add_argument("--fixture", type=Path, required=True, metavar="FIXTURE")
+    parser.add_argument("--detect", type=Path, metavar="FILE", help="detect rules for a 1.0 fixture")
+    parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    fixture = read_fixture(options.fixture, options.detect)
+    comparison = judge(fixture, manifests_in(options.old, "old"), manifests_in(options.new, "new"))
+    if options.json:
+        say_json(orjson.loads(orjson.dumps(comparison.as_dict())))
+    else:
+        say_row(row_of(comparison), comparison)
+    if options.junit:
+        write_junit(options.junit, [row_of(comparison)])
+    return comparison.exit_code
+
+
+Listed = Sequence[Manifest | Refusal]
+
+
+def manifests_in(path: Path, side: Side) -> Listed:
+    """The manifests of a file: a list of them, or one. What cannot be read is a refusal, which forbids comparing."""
+    try:
+        document = parse(read_bytes(path), limits=MANIFEST_LIMITS)
+    except FixtureInvalid as error:
+        first = error.findings[0]
+        return [Refusal(side=side, run=path.name, reason=f"{first.pointer or '/'}: {first.message}")]
+    documents = document if isinstance(document, list) else [document]
+    return [_manifest(item, side, f"{path.name}[{index}]") for index, item in enumerate(documents)]
+
+
+def _manifest(document: Any, side: Side, name: str) -> Manifest | Refusal:
+    try:
+        return from_document(document)
+    except ManifestRefused as error:
+        return Refusal(side=side, run=name, reason=str(error))
+
+
+def judge(fixture: Fixture, old: Listed, new: Listed, controls: ControlResults | None = None) -> Comparison:
+    """Recompute every manifest against the fixture, then compare."""
+    refused: list[Refusal] = []
+    sides: dict[Side, list[VerifiedManifest]] = {"old": [], "new": []}
+    given: dict[Side, Listed] = {"old": old, "new": new}
+    for side, listed in given.items():
+        for item in listed:
+            verified = item if isinstance(item, Refusal) else _verified(fixture, item, side)
+            if isinstance(verified, Refusal):
+                refused.append(verified)
+            else:
+                sides[side].append(verified)
+    return compare(fixture, sides["old"], sides["new"], controls=controls, refused=refused)
+
+
+def _verified(fixture: Fixture, manifest: Manifest, side: Side) -> VerifiedManifest | Refusal:
+    try:
+        return recompute(fixture, manifest)
+    except ManifestRefused as error:
+        return Refusal(side=side, run=manifest.run_id, reason=str(error))
+
+
+def line_of(comparison: Comparison) -> str:
+    runs = f"old {comparison.old_runs} runs, new {comparison.new_runs} runs, controls {comparison.controls}"
+    return f"{comparison.case_id} {short(comparison.fixture_hash)}: {comparison.label}: {comparison.reason} ({runs})"
+
+
+def say_row(row: Row, comparison: Comparison | None) -> None:
+    """The line, and under it what a person needs to go on."""
+    say(row.text)
+    if comparison is None:
+        return
+    divergence = comparison.first_divergence
+    if divergence is not None:
+        place = f"event {divergence.seq} " if divergence.seq is not None else ""
+        say(f"  first divergence: {divergence.kind} at {place}{divergence.pointer}".rstrip())
+    if comparison.prompt_delta is not None or comparison.authored_used:
+        delta = "none" if comparison.prompt_delta is None else f"{comparison.prompt_delta:.3f}"
+        say(f"  prompt delta {delta}, authored answers used {comparison.authored_used}")
+    for control in comparison.control_results:
+        if control.passed is not True:
+            say(f"  control {control.control}: {control.reason}")
+    for unread in comparison.unread:
+        say(f"  not read: {unread.side} run {unread.run}, {unread.status}")
+
+
+def row_of(comparison: Comparison) -> Row:
+    return Row(
+        suite=_junit_suite(comparison.exit_code),
+        name=comparison.case_id,
+        label=str(comparison.label),
+        text=line_of(comparison),
+        code=comparison.exit_code,
+    )
+
+
+def _junit_suite(code: int) -> str:
+    """CI must fail distinctly on validation, on reproduction and on current regression (A28)."""
+    return {0: "regression", INVALID: "validation", 20: "reproduction", 30: "regression"}.get(code, "comparison")

@@ -1,0 +1,72 @@
+"""`replaycases replay`: one implementation on one fixture, in a declared set of runs.
+
+Exit code 0 when every run completed or was decided, whatever the boundary; 50 or 60 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from replaycases.cli.output import complain, run_line, say, say_json
+from replaycases.cli.reading import USAGE, Refused, read_fixture
+from replaycases.cli.running import ENVIRONMENT, add_run_options, isolation_tier, read_implementation, run_set
+from replaycases.verdict.labels import worst_exit_code
+from replaycases.verdict.manifest import Manifest
+
+UNDECIDED = 50
+_WELL = {"completed", "decided"}
+_NOT_RUN = {"environment_unavailable", "adapter_error", "cancelled"}
+
+
+def add_to(commands: Any) -> None:
+    parser = commands.add_parser("replay", help="run an implementation on a fixture", description=__doc__)
+    parser.add_argument("fixture", type=Path, metavar="FIXTURE")
+    parser.add_argument(
+        "--implementation", type=Path, required=True, metavar="SPEC", help="the implementation's JSON file"
+    )
+    parser.add_argument("--detect", type=Path, metavar="FILE", help="detect rules for a 1.0 fixture")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the list of manifests, for `compare`")
+    parser.add_argument("--json", action="store_true", help="print the list of manifests")
+    add_run_options(parser, fewest=1)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    fixture = read_fixture(options.fixture, options.detect)
+    implementation = read_implementation(options.implementation)
+    manifests = run_set(fixture, implementation, options.runs, isolation_tier(options))
+    if options.output:
+        _write(options.output, manifests)
+    if options.json:
+        say_json([manifest.document for manifest in manifests])
+    else:
+        for manifest in manifests:
+            say(run_line(manifest.document))
+    _show_stderr(manifests)
+    return worst_exit_code(code_of(manifest) for manifest in manifests)
+
+
+def code_of(manifest: Manifest) -> int:
+    if manifest.status in _WELL:
+        return 0
+    return ENVIRONMENT if manifest.status in _NOT_RUN else UNDECIDED
+
+
+def _write(path: Path, manifests: Sequence[Manifest]) -> None:
+    documents = [manifest.document for manifest in manifests]
+    try:
+        path.write_bytes(orjson.dumps(documents, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    except OSError as error:
+        raise Refused(USAGE, f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _show_stderr(manifests: Sequence[Manifest]) -> None:
+    """What the workflow printed in the first run that failed: the author of an adapter needs the traceback."""
+    failed = next((m for m in manifests if code_of(m) and m["stderr"]), None)
+    if failed is not None:
+        complain(f"--- standard error of run {failed['run']['set']['index']} ---\n{failed['stderr'].rstrip()}")

@@ -1,0 +1,49 @@
+"""The command run in this process: (exit code, standard output, standard error)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from replaycases.cli.main import main
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+INCIDENTS = REPOSITORY / "examples" / "incidents"
+AFFECTED = REPOSITORY / "examples" / "support-agent" / "affected.json"
+FIXED = REPOSITORY / "examples" / "support-agent" / "fixed.json"
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    def run(*argv: object) -> tuple[int, str, str]:
+        try:
+            code = main([str(word) for word in argv])
+        except SystemExit as usage:
+            code = int(usage.code or 0)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A suite folder with the refund incident and its controls."""
+    shutil.copy(INCIDENTS / "refund-timeout.json", tmp_path)
+    shutil.copytree(INCIDENTS / "controls" / "refund-timeout", tmp_path / "controls" / "refund-timeout")
+    return tmp_path
+
+
+@pytest.fixture
+def manifests(command: Command, tmp_path: Path) -> tuple[Path, Path]:
+    """Files with the manifests of the affected and the fixed version on the refund incident."""
+    paths = tmp_path / "old-manifests.json", tmp_path / "new-manifests.json"
+    for spec, path in zip((AFFECTED, FIXED), paths, strict=True):
+        code, _, err = command("replay", INCIDENTS / "refund-timeout.json", "--implementation", spec, "-o", path)
+        assert code == 0, err
+    return paths

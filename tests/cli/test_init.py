@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Command
+
+
+def test_init_writes_an_adapter_that_speaks_as_it_stands(command: Command, tmp_path: Path) -> None:
+    code, out, err = command("init", tmp_path)
+    assert (code, err) == (0, "")
+    assert "it speaks: the session started and finished" in out
+
+
+def test_init_overwrites_nothing(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "replay_adapter.py").write_text("# mine\n")
+    code, _, err = command("init", tmp_path)
+    assert code == 2
+    assert "is there already" in err
+    assert (tmp_path / "replay_adapter.py").read_text() == "# mine\n"
+    assert not (tmp_path / "implementation.json").exists()
+
+
+def test_check_says_what_the_workflow_asks_for_first(command: Command, tmp_path: Path) -> None:
+    command("init", tmp_path)
+    adapter = tmp_path / "replay_adapter.py"
+    adapter.write_text(adapter.read_text().replace('return "nothing is wired up yet"', "return tools.lookup(order=1)"))
+    code, out, _ = command("init", "--check", tmp_path / "implementation.json")
+    assert code == 0
+    assert "asked for a tool answer first" in out
+
+
+def test_check_shows_the_traceback_of_a_workflow_that_does_not_speak(command: Command, tmp_path: Path) -> None:
+    command("init", tmp_path)
+    adapter = tmp_path / "replay_adapter.py"
+    adapter.write_text("raise RuntimeError('not today')\n" + adapter.read_text())
+    code, _, err = command("init", "--check", tmp_path / "implementation.json")
+    assert code == 60
+    assert "it does not speak: run adapter_error" in err
+    assert "not today" in err
+
+
+def test_the_adapter_stands_in_for_an_openai_style_client(command: Command, tmp_path: Path) -> None:
+    command("init", tmp_path)
+    adapter = tmp_path / "replay_adapter.py"
+    wired = 'return client.chat.completions.create(model="m", messages=[]).choices[0].message.content'
+    adapter.write_text(adapter.read_text().replace('return "nothing is wired up yet"', wired))
+    code, out, _ = command("init", "--check", tmp_path / "implementation.json")
+    assert code == 0
+    assert "asked for a model answer first" in out
