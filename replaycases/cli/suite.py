@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from replaycases.cli.compare import Listed, judge, manifests_in, row_of, say_row
-from replaycases.cli.output import Row, say, say_json, write_junit
+from replaycases.cli.output import Row, say_json, write_junit
 from replaycases.cli.reading import (
     INVALID,
     USAGE,
