@@ -16,13 +16,13 @@ from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.strict_json import parse
+from replaycases.importers.chat_shape import SYSTEM_ROLES, check_messages
 from replaycases.importers.findings import refused
 from replaycases.importers.neutral import HumanStep, ModelStep, NeutralRun, Part, Step, ToolStep
 
 JSON = Any
 NAME = "chat-transcript"
 KEYS = ("messages", "traj")
-SYSTEM_ROLES = ("system", "developer")
 SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "reasoning_effort", "tool_choice")
 
 
@@ -124,6 +124,7 @@ class _Reader:
         return bool(self.messages[-1]["role"] == "tool")
 
     def read(self) -> None:
+        check_messages(self.base, self.messages)
         at = self._opening()
         while at < len(self.messages):
             role = self.messages[at]["role"]
@@ -135,14 +136,14 @@ class _Reader:
                 raise self._refused(
                     at,
                     "order",
-                    f"a {_word(role)} message does not belong here",
+                    f"a {role} message does not belong here",
                     "Tool messages follow the assistant message that made the call; system messages come first.",
                 )
 
     def _opening(self) -> int:
         """System prompt and what the user said before the first answer."""
         for at, message in enumerate(self.messages):
-            if message["role"] in SYSTEM_ROLES and not self.prefix and isinstance(message.get("content"), str):
+            if message["role"] in SYSTEM_ROLES and not self.prefix:
                 self.system = message["content"]
                 self.prefix.append({"role": "system", "content": self.system})
             elif message["role"] == "user":
@@ -179,7 +180,7 @@ class _Reader:
                 "there are more tool messages than calls",
                 "Each tool message must answer one call of the assistant message before it.",
             )
-        order = self._pair(at, calls, answers)
+        order = self._pair(calls, answers)
         if len(answers) < len(calls):
             self._unanswered(at, end)
             return end
@@ -188,8 +189,8 @@ class _Reader:
         self.prefix.extend(_answer(call, self.messages[answer]) for call, answer in zip(calls, order, strict=True))
         return end
 
-    def _pair(self, at: int, calls: list[JSON], answers: list[int]) -> list[int]:
-        wanted = [call.get("id") if isinstance(call, dict) else None for call in calls]
+    def _pair(self, calls: list[JSON], answers: list[int]) -> list[int]:
+        wanted = [call.get("id") for call in calls]
         given = {self.messages[answer].get("tool_call_id"): answer for answer in answers}
         if len(given) == len(answers) == len(set(wanted)) == len(calls) and set(given) == set(wanted):
             return [given[name] for name in wanted]
@@ -207,11 +208,7 @@ class _Reader:
 
     def _tool(self, at: int, index: int, call: JSON, answer: int, *, grouped: bool) -> None:
         source = f"{self._pointer(at)}/tool_calls/{index}"
-        function = call.get("function") if isinstance(call, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            raise refused(
-                "tool-call", source, "a tool call has no function name", "A call is {id, function: {name, arguments}}."
-            )
+        function = call["function"]
         recorded = self.messages[answer].get("name")
         if recorded is not None and recorded != function["name"]:
             raise self._refused(
@@ -249,10 +246,6 @@ class _Reader:
 
     def _refused(self, at: int, name: str, message: str, hint: str) -> Exception:
         return refused(name, self._pointer(at), message, hint)
-
-
-def _word(role: JSON) -> str:
-    return role if role in (*SYSTEM_ROLES, "user", "assistant", "tool") else "message with an unknown role:"
 
 
 def _said(message: dict[str, JSON]) -> dict[str, JSON]:

@@ -31,11 +31,10 @@ def check_effects(annotation: Mapping[str, JSON]) -> None:
         pointer = f"/tools/{name}"
         if not isinstance(rule, Mapping) or set(rule) - RULE_KEYS or not isinstance(rule.get("action"), str):
             raise _refused(pointer, f"a rule holds action and at most {', '.join(sorted(RULE_KEYS))}")
-        for pattern in _patterns(rule, pointer):
-            try:
-                _compiled(pattern)
-            except re2.error:
-                raise _refused(f"{pointer}/rejected", "a pattern is not RE2") from None
+        if not isinstance(rule.get("key", ""), str) or not isinstance(rule.get("guard", {}), Mapping):
+            raise _refused(pointer, "`key` is a pointer, `guard` an object {action, decision}")
+        if "rejected" in rule:
+            _check_detect(f"{pointer}/rejected", rule["rejected"])
 
 
 def unused_rules(annotation: Mapping[str, JSON], called: set[str]) -> list[str]:
@@ -73,15 +72,16 @@ def _compiled(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
-def _patterns(rule: Mapping[str, JSON], pointer: str) -> list[str]:
-    detect = rule.get("rejected")
-    if detect is None:
-        return []
-    if not isinstance(detect, Mapping) or not isinstance(detect.get("any"), list) or not detect["any"]:
-        raise _refused(
-            f"{pointer}/rejected", "`rejected` is {any: [pattern], none?: [pattern]} with at least one pattern in `any`"
-        )
-    return [*detect["any"], *detect.get("none", [])]
+def _check_detect(pointer: str, detect: JSON) -> None:
+    required = detect.get("any") if isinstance(detect, Mapping) else None
+    excluded = detect.get("none", []) if isinstance(detect, Mapping) else None
+    if not isinstance(required, list) or not isinstance(excluded, list) or not required:
+        raise _refused(pointer, "`rejected` is {any: [pattern], none?: [pattern]} with at least one pattern in `any`")
+    for pattern in [*required, *excluded]:
+        try:
+            _compiled(pattern)
+        except (re2.error, TypeError):
+            raise _refused(pointer, "a pattern is not RE2") from None
 
 
 def _refused(pointer: str, message: str) -> Exception:

@@ -45,14 +45,26 @@ class Supplied:
 
 
 def supplied_from(document: Mapping[str, JSON]) -> Supplied:
-    """From a JSON object with the field names of Supplied. Raises ImportRefused for an unknown name."""
+    """From a JSON object with the field names of Supplied (null: not supplied). Raises ImportRefused for an unknown
+    name and for a part of the wrong type."""
     names = {f.name for f in fields(Supplied)}
-    unknown = sorted(set(document) - names)
-    if unknown:
-        raise refused(
-            "supplied", f"/{unknown[0]}", "no such part can be supplied", f"Known: {', '.join(sorted(names))}."
-        )
-    given = dict(document)
-    if "none" in given:
-        given["none"] = tuple(given["none"])
-    return Supplied(**given)
+    for name, value in document.items():
+        if name not in names:
+            hint = f"Known: {', '.join(sorted(names))}."
+            raise refused("supplied", f"/{name}", "no such part can be supplied", hint)
+        if value is not None and not _fits(name, value):
+            raise refused("supplied", f"/{name}", "the part has the wrong type", "See docs/importing.md.")
+    given = {name: value for name, value in document.items() if value is not None}
+    return Supplied(**{**given, "none": tuple(given.get("none", ()))})
+
+
+def _fits(name: str, value: JSON) -> bool:
+    if name == "none":
+        return isinstance(value, list) and all(isinstance(v, str) and v in DECLARABLE_NONE for v in value)
+    if name in ("run", "horizon_after", "horizon_at_call"):
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name in ("serving", "recorded_by", "effects", "expected"):
+        return isinstance(value, dict)
+    if name == "tools":
+        return isinstance(value, list)
+    return name == "identity" or isinstance(value, str)

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -61,3 +63,29 @@ def test_a_part_that_cannot_be_supplied_is_named() -> None:
 def test_what_was_not_taken_over_is_listed() -> None:
     data = json.dumps({**json.loads(RUN), "reward": 0, "info": {}}).encode()
     assert import_run(data, supplied=supplied()).left_out == ("/info", "/reward")
+
+
+WRONG = st.sampled_from([None, True, 1, "x", [], {}, ["x"], {"role": "user"}, "tool", "assistant"])
+MESSAGES = [user("hi"), says("well"), asks(call("look")), asks(call("look"), call("book", id="d")), answers("one")]
+SPOILT = st.tuples(st.sampled_from(["role", "content", "tool_calls", "tool_call_id", "name"]), WRONG)
+
+
+@given(st.lists(st.tuples(st.sampled_from(MESSAGES), st.none() | SPOILT), max_size=7))
+def test_whatever_the_messages_hold_they_are_imported_or_refused_and_nothing_else(
+    drawn: list[tuple[dict[str, object], tuple[str, object] | None]],
+) -> None:
+    messages = [{**message, spoilt[0]: spoilt[1]} if spoilt else message for message, spoilt in drawn]
+    try:
+        imported = import_run(transcript(user("hi"), *messages), supplied=supplied(expected=EXPECTED))
+    except (ImportRefused, FixtureInvalid):
+        return
+    assert imported.fixture is not None
+
+
+@pytest.mark.parametrize(
+    "part", [{"none": "clock"}, {"none": ["tools"]}, {"run": "1"}, {"run": True}, {"serving": "m"}, {"case_id": 1}]
+)
+def test_a_part_of_the_wrong_type_is_refused(part: dict[str, object]) -> None:
+    with pytest.raises(ImportRefused) as caught:
+        supplied_from({**SUPPLIED, **part})
+    assert caught.value.finding.pointer == f"/{next(iter(part))}"
