@@ -76,7 +76,8 @@ def _serving(head: dict[str, JSON]) -> dict[str, JSON] | None:
     model = head.get("model")
     if not isinstance(model, str):
         return None
-    return {"requested_model": model, "settings": {name: head[name] for name in SETTINGS if name in head}}
+    settings = {name: head[name] for name in SETTINGS if name in head}
+    return {"requested_model": model, **({"settings": settings} if settings else {})}
 
 
 def _is_messages(value: JSON) -> bool:

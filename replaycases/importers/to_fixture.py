@@ -24,6 +24,7 @@ from replaycases.importers.supplied import DECLARABLE_NONE, Supplied
 JSON = Any
 MUST_BE_SUPPLIED = ("case_id", "incident_id", "frozen_at")
 UNKNOWN = "unknown"
+SERVING_PARTS = ("provider", "requested_model", "api_version", "settings")
 NONE_COSTS = {
     "clock": "clock reads are not in the recording: a workflow that reads the clock may decide otherwise",
     "random": "random draws are not in the recording: a workflow that draws may decide otherwise",
@@ -56,7 +57,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
         "missing": [entry for gap in gaps if gap.caps for entry in gap.as_missing()],
     }
     optional = {
-        "serving": run.serving or supplied.serving,
+        "serving": {**(supplied.serving or {}), **(run.serving or {})} or None,
         "time_zone": supplied.time_zone,
         "locale": supplied.locale,
         "recorded_by": supplied.recorded_by,
@@ -202,24 +203,7 @@ def _model_gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON
     requests = [f"/events/{index}/request" for index, event in enumerate(events) if event["boundary"] == "model"]
     if not requests:
         return []
-    gaps: list[Gap] = []
-    if "serving" in run.absent:
-        gaps.append(
-            Gap(
-                name="serving",
-                pointers=("/serving",),
-                declared=supplied.serving is not None,
-                cost="which model answered, with which settings, is not in the recording",
-            )
-        )
-    elif run.serving is not None and "provider" not in run.serving:
-        gaps.append(
-            Gap(
-                name="serving.provider",
-                pointers=("/serving/provider",),
-                cost="the recording names the model and not its provider",
-            )
-        )
+    gaps = _serving_gaps(run, supplied)
     if "tools" in run.absent:
         gaps.append(
             Gap(
@@ -257,3 +241,21 @@ def _model_gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON
             )
         )
     return gaps
+
+
+def _serving_gaps(run: NeutralRun, supplied: Supplied) -> list[Gap]:
+    """One gap for the whole where the file names no model, else one for each compared part that it leaves out."""
+    given = supplied.serving or {}
+    if run.serving is None:
+        cost = "which model answered, with which settings, is not in the recording"
+        return [Gap(name="serving", pointers=("/serving",), declared=bool(given), cost=cost)]
+    return [
+        Gap(
+            name=f"serving.{part}",
+            pointers=(f"/serving/{part}",),
+            declared=part in given,
+            cost=f"the recording names the model and not its {part}",
+        )
+        for part in SERVING_PARTS
+        if part not in run.serving
+    ]

@@ -168,3 +168,7 @@ def test_a_refusal_quotes_no_value_of_the_file() -> None:
     secret = call("look")
     secret["function"]["arguments"] = "my-secret"
     assert "my-secret" not in str(refusal(user("hi"), asks(secret), answers("x")))
+
+
+def test_settings_that_the_file_does_not_name_are_not_taken_to_be_none() -> None:
+    assert read(user("hi"), *LOOKUP, model="m-1").serving == {"requested_model": "m-1"}

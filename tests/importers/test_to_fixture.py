@@ -58,11 +58,18 @@ def test_what_a_person_supplied_is_declared() -> None:
 
 def test_a_recorded_part_is_neither_missing_nor_overwritten() -> None:
     data = transcript(*TALK, model="recorded", tools=[{"name": "look"}])
-    result = import_run(data, supplied=supplied(serving=SERVING, tools=[]))
+    result = import_run(data, supplied=supplied(tools=[]))
     assert result.document["serving"]["requested_model"] == "recorded"
     assert result.document["events"][0]["request"]["tools"] == [{"name": "look"}]
     assert "/events/0/request/tools" not in missing(result)
     assert missing(result)["/serving/provider"] is False
+
+
+def test_what_is_supplied_fills_the_parts_of_serving_that_the_file_leaves_out_and_is_declared() -> None:
+    result = import_run(transcript(*TALK, model="recorded"), supplied=supplied(serving={**SERVING, "api_version": "9"}))
+    assert result.document["serving"] == {**SERVING, "requested_model": "recorded", "api_version": "9"}
+    gaps = {pointer: declared for pointer, declared in missing(result).items() if pointer.startswith("/serving")}
+    assert gaps == {"/serving/provider": True, "/serving/api_version": True, "/serving/settings": True}
 
 
 def test_every_reconstructed_request_is_marked() -> None:
