@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, Callable
 
 from .session import Session
 from .wire import Wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Optional
 
 NOT_IMPORTED, NOT_FINISHED = 3, 4
 
@@ -47,7 +50,7 @@ async def _awaited(outcome: Any) -> None:
     await outcome
 
 
-def _load(target: str) -> "Callable[[Session], Any] | None":
+def _load(target: str) -> Optional[Callable[[Session], Any]]:
     """The function. A module that raises while it is imported ends the process with its own traceback."""
     import importlib
 

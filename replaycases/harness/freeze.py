@@ -14,7 +14,7 @@ import uuid
 from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Optional
 
-from .session import parse_instant
+from .instants import parse_instant
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NODE = 0x02005E000001
@@ -28,7 +28,8 @@ def freeze(instant: str, mechanism: str) -> None:
     if mechanism == "time-machine":
         import time_machine
 
-        time_machine.travel(moment, tick=False).start()
+        # time-machine takes UTC for a wish about the local zone and would change TZ; another offset says only when.
+        time_machine.travel(moment.astimezone(timezone(timedelta(hours=1))), tick=False).start()
     else:
         nanoseconds = (moment - _EPOCH) // timedelta(microseconds=1) * 1000
         _freeze_time(nanoseconds)

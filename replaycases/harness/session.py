@@ -5,11 +5,12 @@ At a divergence the supervisor answers nothing more and ends the process, so no 
 
 from __future__ import annotations
 
-import re
-from datetime import datetime
-from typing import Any, Optional
-
 from .wire import ToolError, Wire
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any, Optional
 
 PROTOCOL = 1
 
@@ -31,8 +32,8 @@ class Session:
         self.locale: Optional[str] = start["locale"]
         self.time_zone: Optional[str] = start["time_zone"]
         self.workflow_version: str = start["workflow_version"]
-        self.policies: "list[dict[str, Any]]" = start["policies"]
-        self.templates: "list[dict[str, Any]]" = start["templates"]
+        self.policies: list[dict[str, Any]] = start["policies"]
+        self.templates: list[dict[str, Any]] = start["templates"]
         self.tools = Tools(wire)
         self.model = Model(wire)
         self.retrieval = Retrieval(wire)
@@ -47,10 +48,10 @@ class Session:
         *,
         status: Optional[str] = None,
         action: Optional[str] = None,
-        claims: "Optional[list[str]]" = None,
+        claims: Optional[list[str]] = None,
         authorization: Optional[str] = None,
         structured: Any = None,
-        policies_used: "Optional[list[dict[str, str]]]" = None,
+        policies_used: Optional[list[dict[str, str]]] = None,
     ) -> None:
         """Report the outcome, once, as the last thing. `message` is the final message to the user.
 
@@ -82,7 +83,7 @@ class Model:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
 
-    def call(self, request: Any, serving: "Optional[dict[str, Any]]" = None) -> Any:
+    def call(self, request: Any, serving: Optional[dict[str, Any]] = None) -> Any:
         """The recorded response. `serving` is {provider, requested_model, api_version, settings, …}."""
         params = {"request": request, **_given(serving=serving)}
         return self._wire.request("model.call", params)["response"]
@@ -92,10 +93,10 @@ class Retrieval:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
 
-    def search(self, query: Any, parameters: Any = None) -> "list[dict[str, Any]]":
+    def search(self, query: Any, parameters: Any = None) -> list[dict[str, Any]]:
         """The recorded chunks: [{id, text, score?}]."""
         params = {"query": query, **_given(parameters=parameters)}
-        chunks: "list[dict[str, Any]]" = self._wire.request("retrieval.search", params)["chunks"]
+        chunks: list[dict[str, Any]] = self._wire.request("retrieval.search", params)["chunks"]
         return chunks
 
 
@@ -105,6 +106,8 @@ class Clock:
 
     def now(self) -> datetime:
         """The next recorded instant, with its offset."""
+        from .instants import parse_instant
+
         return parse_instant(self._wire.request("clock.now", {})["now"])
 
 
@@ -126,18 +129,5 @@ class Human:
         return self._wire.request("human.ask", {"question": question})["decision"]
 
 
-def parse_instant(text: str) -> datetime:
-    """An ISO 8601 instant with an offset, in the forms that Python 3.9's own parser refuses too ("Z", any number of
-    fractional digits; digits beyond microseconds are cut)."""
-    match = re.fullmatch(r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d+))?([Zz]|[+-]\d{2}:?\d{2})", text)
-    if match is None:
-        raise ValueError("not an ISO 8601 instant with an offset: %r" % text)
-    day, clock, fraction, offset = match.groups()
-    offset = "+00:00" if offset in "Zz" else offset if ":" in offset else offset[:3] + ":" + offset[3:]
-    micros = "." + fraction[:6].ljust(6, "0") if fraction else ""
-    seconds = clock if clock.count(":") == 2 else clock + ":00"
-    return datetime.fromisoformat(day + "T" + seconds + micros + offset)
-
-
-def _given(**params: Any) -> "dict[str, Any]":
+def _given(**params: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None}

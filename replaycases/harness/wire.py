@@ -1,11 +1,17 @@
-"""One JSON-RPC 2.0 request a line over the inherited socket, one answer a line back."""
+"""One JSON-RPC 2.0 request a line over the inherited socket, one answer a line back.
+
+Imported at every start of a run: modules that cost milliseconds (typing, threading, datetime, re) are left out.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import threading
-from typing import Any
+from _thread import allocate_lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 HALTED_EXIT = 70
 """Exit status when the supervisor answers nothing more: the run is over and the sandbox is being ended."""
@@ -27,7 +33,7 @@ class Wire:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._last_id = 0
         self._buffer = bytearray()
 
