@@ -36,9 +36,15 @@ def call_name(call: Call) -> str:
     return str(call["params"].get("tool") or call["boundary"])
 
 
-def call_text(call: Call, event: Event | None) -> str:
-    """What was asked and, from the recording, what was answered."""
-    return f"{words.as_text(call['params'].get(_ASKED[call['boundary']]))}\n{_answer(call, event)}"
+def asked(call: Call) -> Any:
+    """What the call asked for: its arguments, request, query or question."""
+    return call["params"].get(_ASKED[call["boundary"]])
+
+
+def _texts(event: Event | None, *calls: Call) -> list[str]:
+    """What each call asked and, from the recording, what it was answered."""
+    texts = words.as_texts(*map(asked, calls))
+    return [f"{text}\n{_answer(call, event)}" for text, call in zip(texts, calls, strict=True)]
 
 
 def _answer(call: Call, event: Event | None) -> str:
@@ -64,7 +70,7 @@ def _row(aligned: Aligned, left: Call | None, right: Call | None, event: Event |
     }
     if left is None or right is None:
         return _gap(left, right, event, about)
-    texts = call_text(left, event), call_text(right, event)
+    texts = _texts(event, left, right)
     if aligned.same:
         return Row(kind="equal", old=Cell(text=words.whole(texts[0])), new=Cell(text=words.whole(texts[1])), **about)
     one, other = words.differing(*texts)
@@ -75,9 +81,10 @@ def _row(aligned: Aligned, left: Call | None, right: Call | None, event: Event |
 def _gap(left: Call | None, right: Call | None, event: Event | None, about: dict[str, Any]) -> Row:
     if left is not None:
         hole = Cell(hole="Gap: the new version did not make this call")
-        return Row(kind="only_old", old=Cell(text=words.whole(call_text(left, event))), new=hole, **about)
+        return Row(kind="only_old", old=Cell(text=words.whole(_texts(event, left)[0])), new=hole, **about)
     hole = Cell(hole="Gap: the old version did not make this call")
-    return Row(kind="only_new", old=hole, new=Cell(text=words.whole(call_text(right or {}, event))), **about)
+    made = Cell(text=words.whole(_texts(event, right or {})[0]))
+    return Row(kind="only_new", old=hole, new=made, **about)
 
 
 def _note(left: Call | None, right: Call | None, event: Event | None) -> str:

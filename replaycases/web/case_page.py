@@ -181,8 +181,8 @@ def case_timeline(case: Case, revisions: Sequence[FixtureRevision]) -> list[time
     ids = {str(case.pk), *(str(revision.pk) for revision in revisions)}
     for related in (
         Comparison.objects.filter(revision__case=case),
+        Control.objects.filter(revision__case=case),
         RunSet.objects.filter(revision__case=case),
-        Run.objects.filter(run_set__revision__case=case),
     ):
         ids.update(str(pk) for pk in related.values_list("pk", flat=True))
     events = AuditEvent.objects.filter(Q(project=case.project), object_id__in=ids).select_related("actor")

@@ -221,13 +221,13 @@ def _qualifiers(verdict: Mapping[str, Any]) -> str:
         return ""
     told = [
         f"controls: {verdict['controls']}",
-        f"{verdict['authored_used']} authored answers used",
-        f"{verdict['optional_skipped']} optional events skipped",
+        f"authored answers used: {verdict['authored_used']}",
+        f"optional events skipped: {verdict['optional_skipped']}",
     ]
     if verdict["prompt_delta"] is not None:
-        told.append(f"prompt delta {verdict['prompt_delta']:.3f}")
+        told.append(f"prompt delta: {verdict['prompt_delta']:.3f}")
     if verdict["ignored_share"]:
-        told.append(f"{verdict['ignored_share']:.1%} of the compared values ignored by rule")
+        told.append(f"ignored by rule: {verdict['ignored_share']:.1%} of the compared values")
     return "; ".join(told)
 
 

@@ -54,7 +54,7 @@ def first_divergence(
         pointer=found["pointer"],
         left=left,
         right=right,
-        sides=words.differing(_side(found, "expected"), _side(found, "actual")),
+        sides=words.differing(*_sides(found)),
         anchor=_anchor(found, table),
         message=_sentence(found["message"]),
         remedy=found["remedy"],
@@ -67,10 +67,10 @@ def _against(old: Manifest, new: Manifest) -> tuple[str, str]:
     return ("recorded", "old") if old["first_divergence"] is not None else ("old", "new")
 
 
-def _side(found: Mapping[str, Any], side: str) -> str:
-    """The value that a side had; null and nothing cannot be told apart here, so both read as nothing."""
-    value = found[side]
-    return "nothing" if value is None else words.as_text(value)
+def _sides(found: Mapping[str, Any]) -> list[str]:
+    """The value of each side; null and nothing cannot be told apart here, so both read as nothing."""
+    texts = words.as_texts(found["expected"], found["actual"])
+    return ["nothing" if text == "null" else text for text in texts]
 
 
 def _title(found: Mapping[str, Any], old: Manifest, new: Manifest) -> str:

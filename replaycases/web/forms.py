@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES, REGISTERS_IMPLEMENTATIONS, Role
 from replaycases.cases.jobs import MAX_SET_SIZE
 from replaycases.cases.models import Case, Implementation
+from replaycases.web.templatetags.ui import short_commit
 
 
 def projects_where(user: User, roles: Iterable[Role]) -> Any:
@@ -22,10 +25,15 @@ class StyledForm(forms.Form):
     """Gives every text-like control our class; the templates lay the fields out."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, label_suffix="", **kwargs)
         for field in self.fields.values():
             if not isinstance(field.widget, forms.CheckboxInput | forms.HiddenInput):
                 field.widget.attrs.setdefault("class", "input")
+
+
+def validate_size(file: UploadedFile) -> None:
+    if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
+        raise forms.ValidationError(f"The file has {file.size} bytes; at most {settings.MAX_UPLOAD_BYTES} are kept.")
 
 
 class ProjectForm(StyledForm):
@@ -55,9 +63,10 @@ class NewCaseForm(ProjectForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Where it can be seen. Example: the final message and the recorded error of call 2.",
     )
-    fixture = forms.FileField(help_text="Fixture JSON, schema 1.0 or 2.0.")
+    fixture = forms.FileField(validators=[validate_size], help_text="Fixture JSON, schema 1.0 or 2.0.")
     detect = forms.FileField(
         required=False,
+        validators=[validate_size],
         label="Detect rules",
         help_text="Only for 1.0: {statement: rule}. Without them a claim counts only if it is reported word for word.",
     )
@@ -65,7 +74,7 @@ class NewCaseForm(ProjectForm):
 
 class ArchiveForm(ProjectForm):
     roles = REGISTERS_IMPLEMENTATIONS
-    archive = forms.FileField(help_text="A .tar.gz or .zip of the source tree.")
+    archive = forms.FileField(validators=[validate_size], help_text="A .tar.gz or .zip of the source tree.")
     spec_path = forms.CharField(
         max_length=400,
         label="Path of the specification",
@@ -120,4 +129,4 @@ class ComparisonForm(StyledForm):
 
 
 def implementation_label(implementation: Implementation) -> str:
-    return f"{implementation.name} {implementation.version} ({implementation.commit[:7]})"
+    return f"{implementation.name} {implementation.version} ({short_commit(implementation.commit)})"

@@ -134,7 +134,7 @@ def _surroundings(old: Manifest, new: Manifest) -> Iterator[Row]:
         kind: Kind = "equal" if one == other else "changed"
         yield Row(name=surface.replace("_", " "), kind=kind, old=Cell(state=one), new=Cell(state=other))
     yield compared("isolation tier", old["isolation"]["tier"], new["isolation"]["tier"])
-    yield compared("limits", words.as_text(old["limits"]), words.as_text(new["limits"]))
+    yield compared("limits", *words.as_texts(old["limits"], new["limits"]))
 
 
 def _outcome(old: Manifest, new: Manifest) -> Iterator[Row]:
@@ -144,14 +144,16 @@ def _outcome(old: Manifest, new: Manifest) -> Iterator[Row]:
         yield compared("finish", _finished(left), _finished(right), anchor="outcome-finish", always=True)
     for key in sorted(dict.fromkeys((*(left or {}), *(right or {}))), key=lambda key: key != "message"):
         anchor = f"outcome-{key}" if key.isidentifier() else ""
-        yield compared(key, _reported(left, key), _reported(right, key), prose=key == "message", anchor=anchor)
+        yield compared(key, *_reported(key, left or {}, right or {}), prose=key == "message", anchor=anchor)
 
 
-def _reported(outcome: Document | None, key: str) -> str:
-    if outcome is None or key not in outcome:
-        return "not reported"
-    value = outcome[key]
-    return value if key == "message" and isinstance(value, str) else words.as_text(value)
+def _reported(key: str, *outcomes: Document) -> list[str]:
+    texts = iter(words.as_texts(*(outcome[key] for outcome in outcomes if key in outcome)))
+    told = [next(texts) if key in outcome else "not reported" for outcome in outcomes]
+    if key != "message":
+        return told
+    messages = (outcome.get(key) for outcome in outcomes)
+    return [message if isinstance(message, str) else text for message, text in zip(messages, told, strict=True)]
 
 
 def _finished(outcome: Document | None) -> str:

@@ -13,7 +13,7 @@ from replaycases.cases import evidence
 from replaycases.cases.models import MAX_ATTEMPTS, Run, RunState
 from replaycases.verdict.manifest import parse
 from replaycases.web import words
-from replaycases.web.call_rows import call_name
+from replaycases.web.call_rows import asked, call_name
 from replaycases.web.scope import readers
 
 CALLS_SHOWN = 500
@@ -83,7 +83,7 @@ def calls_of(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
             "boundary": call["boundary"],
             "seq": call["seq"],
             "answered": call["answered"],
-            "asked": words.whole(words.as_text(call["params"])),
+            "asked": words.whole(words.as_text(asked(call))),
         }
         for place, call in enumerate(manifest["calls"][:CALLS_SHOWN], start=1)
     ]

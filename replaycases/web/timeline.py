@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -12,22 +13,20 @@ from typing import Any
 from django.utils import timezone
 
 from replaycases.cases.models import AuditEvent
+from replaycases.web.labels import verdict_look
 
 SHOWN = 200
+_IDENTIFIER = re.compile(r"sha256:|[0-9a-f]{8}-[0-9a-f]{4}-")
 SENTENCES = {
     "case.created": ("opened the case", "down"),
-    "case.retired": ("retired the case", "dash"),
-    "revision.created": ("saved a revision of the fixture", "pen"),
-    "control.created": ("added a control", "pen"),
+    "revision.added": ("saved a revision of the fixture", "pen"),
+    "control.added": ("added a control", "pen"),
     "comparison.requested": ("asked for a comparison", "play"),
-    "comparison.computed": ("verdict", "check"),
+    "comparison.computed": ("verdict", "eq"),
     "comparison.cancelled": ("cancelled a comparison", "cross"),
     "run_set.requested": ("asked for replays", "play"),
-    "run_set.cancelled": ("cancelled replays", "cross"),
+    "runset.cancelled": ("cancelled replays", "cross"),
     "run_set.voided": ("voided a run set", "cross"),
-    "run.finished": ("a run finished", "check"),
-    "run.quarantined": ("a run was quarantined", "warn"),
-    "run.cancelled": ("a run was cancelled", "cross"),
 }
 
 
@@ -59,18 +58,27 @@ def entry_of(event: AuditEvent) -> Entry:
         icon=icon,
         actor=str(event.actor) if event.actor else "",
         sentence=sentence,
-        details=_details(event.after),
+        details=_verdict(event) if event.action == "comparison.computed" else _details(event.after),
     )
 
 
+def _verdict(event: AuditEvent) -> str:
+    """ "still failing, over 4 runs, was verified red to green"."""
+    before, after = json.loads(event.before), json.loads(event.after)
+    was = f", was {_word(before['label'])}" if before.get("label") else ""
+    return f"{_word(after['label'])}, over {after['runs']} runs{was}"
+
+
+def _word(label: str) -> str:
+    return verdict_look(label).word.lower()
+
+
 def _details(text: str) -> str:
-    """The scalar facts of `after`, in words: `size 2, number 3`. Nested values and ids stay in the audit log."""
+    """The scalar facts of `after`, in words: `size 2, number 3`. Digests and ids stay in the audit log."""
     facts: Any = json.loads(text or "{}")
-    if not isinstance(facts, dict):
-        return ""
     told = [
-        f"{name.replace('_', ' ')} {str(value).lower() if isinstance(value, bool) else value}"
+        f"{name.replace('_', ' ')} {str(value).lower() if isinstance(value, bool) else str(value).replace('_', ' ')}"
         for name, value in facts.items()
-        if isinstance(value, str | int | bool) and not str(value).startswith("sha256:") and len(str(value)) < 80
+        if isinstance(value, str | int) and not _IDENTIFIER.match(str(value))
     ]
     return ", ".join(told)

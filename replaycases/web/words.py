@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Any
 
 SHOWN = 4_000
+LINE = 60
 LEAD = 200
 MOST_WORDS = 3_000
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -48,8 +49,15 @@ def differing(old: str, new: str) -> tuple[Shown, Shown]:
 
 def as_text(value: Any) -> str:
     """A JSON value for reading: on one line where that is short, else indented. Strings keep their quotes."""
-    line = json.dumps(value, ensure_ascii=False)
-    return line if len(line) <= 80 else json.dumps(value, ensure_ascii=False, indent=2)
+    return as_texts(value)[0]
+
+
+def as_texts(*values: Any) -> tuple[str, ...]:
+    """JSON values for reading side by side: all on one line, or all indented, so that only what differs is marked."""
+    lines = tuple(json.dumps(value, ensure_ascii=False) for value in values)
+    if max(map(len, lines)) <= LINE:
+        return lines
+    return tuple(json.dumps(value, ensure_ascii=False, indent=2) for value in values)
 
 
 Spans = list[tuple[int, int]]
@@ -66,7 +74,18 @@ def _marks(old: str, new: str) -> tuple[Spans, Spans]:
         if tag != "equal":
             marks[0].append((places[0][i], places[0][j]))
             marks[1].append((places[1][k], places[1][m]))
-    return marks
+    return _joined(old, marks[0]), _joined(new, marks[1])
+
+
+def _joined(text: str, spans: Spans) -> Spans:
+    """Neighbouring spans as one where only white space lies between them: a phrase is marked whole."""
+    joined: Spans = []
+    for begin, end in spans:
+        if joined and not text[joined[-1][1] : begin].strip():
+            joined[-1] = (joined[-1][0], end)
+        elif begin != end:
+            joined.append((begin, end))
+    return joined
 
 
 def _places(words: list[str]) -> list[int]:

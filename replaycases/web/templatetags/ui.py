@@ -56,6 +56,12 @@ def hash_of(value: str, name: str = "hash", length: int = 10) -> dict[str, Any]:
     return {"value": value, "short": f"{prefix}:{shown}" if prefix else shown, "name": name}
 
 
+@register.filter
+def short_commit(commit: str) -> str:
+    """The first seven digits of a commit hash; another name of a version stays whole."""
+    return commit[:7] if len(commit) == 40 and set(commit) <= set("0123456789abcdef") else commit
+
+
 @register.inclusion_tag("parts/when.html")
 def when(at: datetime | None, style: str = "minute") -> dict[str, Any]:
     """An instant, with the full time and zone on hover. `style` is "minute", "time" or "day"."""

@@ -8,16 +8,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from replaycases.accounts.models import Project
-from replaycases.accounts.roles import CREATES_CASES, REQUESTS_REPLAYS
-from replaycases.cases import evidence, intake
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import CREATES_CASES
+from replaycases.cases import evidence, intake, lifecycle
 from replaycases.cases.models import Case
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web import case_page
 from replaycases.web.case_list import CaseFilter, listed_cases
 from replaycases.web.forms import ComparisonForm, NewCaseForm, projects_where
 from replaycases.web.pages import page_of
-from replaycases.web.scope import CaseId, case_or_404, may, user_of
+from replaycases.web.scope import CaseId, case_or_404, user_of
 
 
 @login_required
@@ -72,9 +72,15 @@ def render_case(request: HttpRequest, case: Case, form: ComparisonForm, *, statu
         "gaps": case_page.declared_gaps(case.current_revision) if _readable(request, case) else None,
         "days": case_page.case_timeline(case, revisions),
         "form": form,
-        "may_request": may(user_of(request), case.project, REQUESTS_REPLAYS),
+        "asking": comparison_action(case, user_of(request)),
     }
     return render(request, "cases/detail.html", context, status=status)
+
+
+def comparison_action(case: Case, user: User) -> lifecycle.Action:
+    """Whether the user may ask for a comparison now, and if not, why."""
+    actions = {action.name: action for action in lifecycle.available_actions(case, user)}
+    return actions["request_comparison"]
 
 
 def _readable(request: HttpRequest, case: Case) -> bool:
