@@ -23,7 +23,7 @@ def priced(spec: dict[str, Any], arguments: Any, ledger: Ledger) -> float | None
     paid = [value_at(item, spec["record"]["paid"]) for item in held]
     tier = value_at(arguments, spec["tier"])
     same_tier = value_at(record, spec["record"]["tier"]) == tier
-    kept = {_key(spec, item): price for item, price in zip(held, paid, strict=True)} if same_tier else {}
+    kept = {_key(spec, item): value_at(item, spec["record"]["paid"]) for item in held} if same_tier else {}
     new = [kept.get(_key(spec, item), _price(spec, item, tier, ledger)) for item in values_at(arguments, spec["items"])]
     if not new or any(not isinstance(price, (int, float)) for price in [*new, *paid]):
         return None
