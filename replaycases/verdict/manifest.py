@@ -43,7 +43,7 @@ SURFACES = (
 )
 """The keys of `surfaces`; each is "controlled", "denied" or "uncontrolled"."""
 
-_LIMITS = strict_json.Limits(max_bytes=256 * 1024 * 1024, max_depth=160, max_string=64 * 1024 * 1024)
+MANIFEST_LIMITS = strict_json.Limits(max_bytes=256 * 1024 * 1024, max_depth=160, max_string=64 * 1024 * 1024)
 
 
 class ManifestRefused(Exception):
@@ -144,10 +144,15 @@ def build(fixture: Fixture, observation: Observation, facts: RunFacts) -> Manife
 def parse(data: bytes) -> Manifest:
     """Bytes to manifest. Raises ManifestRefused for whatever is not strict JSON of exactly the manifest's shape."""
     try:
-        document = strict_json.parse(data, limits=_LIMITS)
+        document = strict_json.parse(data, limits=MANIFEST_LIMITS)
     except FixtureInvalid as error:
         first = error.findings[0]
         raise ManifestRefused(first.pointer, first.message) from None
+    return from_document(document)
+
+
+def from_document(document: Any) -> Manifest:
+    """Strictly parsed JSON to manifest. Raises ManifestRefused for any other shape."""
     _refuse_other_shapes(document)
     return Manifest(document)
 

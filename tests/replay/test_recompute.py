@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaycases.fixture.model import Fixture
@@ -158,6 +158,7 @@ def test_a_count_of_reads_that_no_run_can_have_made_is_refused_before_it_is_repl
     assert refused.value.pointer == "/reads"
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([CLOCK, DRAW, PAY, OTHER, LOOK, ASK, FINISH, NO_REQUEST]), max_size=9))
 def test_every_run_recomputes_to_itself_whatever_it_asked(requests: list[Any]) -> None:
     manifest = ran(START, *requests)

@@ -7,6 +7,7 @@ from typing import Any
 
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
+from replaycases.verdict.checks import evaluate
 from replaycases.verdict.manifest import SURFACES, RunFacts, RunSet
 from replaycases.verdict.observation import Call, Observation
 
@@ -91,3 +92,12 @@ def facts(*, digest: str = NEW, run_id: str = "run-1", index: int = 0, size: int
         "ended_at": "2026-03-29T00:30:01Z",
     }
     return RunFacts(**{**values, **more})
+
+
+def result(fixture: Fixture, observation: Observation, check: str | None = None) -> str:
+    """The result of one check, of the only one if none is named."""
+    results = {item.id: item.result for item in evaluate(fixture, observation)}
+    if check is None:
+        (only,) = results.values()
+        return only
+    return results[check]
