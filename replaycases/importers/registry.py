@@ -47,7 +47,7 @@ class Imported:
     left_out: tuple[str, ...]
 
     def as_bytes(self) -> bytes:
-        return (json.dumps(self.document, ensure_ascii=False, indent=2) + "\n").encode()
+        return (json.dumps(self.document, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def formats() -> tuple[str, ...]:
