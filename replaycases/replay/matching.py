@@ -2,8 +2,9 @@
 
 The recorded events (clock and random have queues elsewhere) stand in blocks: a run of neighbours with one `group` is a
 block, any other event is one by itself. A call is offered to the block at its place and, where only optional events are
-left there, to the next. Inside a group the key (boundary, name, canonical subject) selects, like a multiset. Nothing is
-guessed: a call that is not approved where it stands is a miss, and what explains a miss never picks an answer.
+left there, to the next. Only tool events have a group; inside one the key (tool, canonical arguments) selects, like a
+multiset. Nothing is guessed: a call that is not approved where it stands is a miss, and what explains a miss never
+picks an answer.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from replaycases.fixture.model import Alternative, Event, Fixture
 from replaycases.replay.generated_ids import GeneratedIds, Id
 from replaycases.replay.prompt_delta import measure
 from replaycases.replay.request import BoundaryCall
-from replaycases.replay.rules import RuleBook, Rules, adjust
+from replaycases.replay.rules import NONE, RuleBook, Rules, adjust
 from replaycases.replay.values import leaf_count
 
 LEFT, CONSUMED, SKIPPED = 0, 1, 2
@@ -115,7 +116,7 @@ class Script:
     def _approve_recorded(self, event: Event, call: BoundaryCall) -> Approval | None:
         expected, rules = subject(event), self.rules.of(event)
         if call.key == canonical_bytes(expected) and not rules.hidden and not rules.generated:
-            return Approval(leaf_count(expected), prompt_delta=0.0 if call.boundary == "model" else None)
+            return Approval(leaf_count(call.subject), prompt_delta=0.0 if call.boundary == "model" else None)
         adjusted = adjust(expected, call.subject, rules, self.ids)
         delta = None
         if canonical_bytes(adjusted.actual) == canonical_bytes(expected):
@@ -176,14 +177,16 @@ class _Group:
         name, events = script.events[start].group, script.events
         self.stop = next((i for i in range(start, len(events)) if events[i].group != name), len(events))
         self._left = self.stop - start
-        self._by_key: dict[tuple[str, str, Rules, bytes], deque[int]] = {}
-        for index in range(start, self.stop):
-            event = events[index]
-            rules = script.rules.of(event)
-            key = (event.boundary, event.tool, rules, rules.key(subject(event)))
-            self._by_key.setdefault(key, deque()).append(index)
-        # The strictest rules first: a call that fits an event exactly must not use up a lenient one.
-        self._rules = sorted({key[2] for key in self._by_key}, key=lambda rules: len(rules.hidden + rules.generated))
+        self._by_key: dict[tuple[Rules, str, bytes], deque[int]] = {}
+        members = [(script.rules.of(events[index]), index) for index in range(start, self.stop)]
+        # Strict events first, and the exact key before a lenient one: a call must not use up the only event that fits
+        # another.
+        members.sort(key=lambda member: len(member[0].hidden + member[0].generated))
+        self._rules = tuple(dict.fromkeys((NONE, *(rules for rules, _ in members))))
+        for own, index in members:
+            for rules in dict.fromkeys((NONE, own)):
+                key = (rules, events[index].tool, rules.key(subject(events[index])))
+                self._by_key.setdefault(key, deque()).append(index)
 
     def members(self) -> list[int]:
         """The indexes of the members not consumed, in recorded order."""
@@ -204,8 +207,10 @@ class _Group:
 
     def _candidates(self, call: BoundaryCall) -> Iterator[int]:
         """By exact key; then, since a key of the recorded calls finds no other, the members with alternatives."""
+        if call.boundary != "tool":
+            return
         for rules in self._rules:
-            bucket = self._by_key.get((call.boundary, call.name, rules, rules.key(call.subject)))
+            bucket = self._by_key.get((rules, call.name, rules.key(call.subject)))
             yield from self._still_left(bucket) if bucket else ()
         yield from (index for index in self.members() if self._script.events[index].alternatives)
 

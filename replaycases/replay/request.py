@@ -117,7 +117,7 @@ def checked_params(method: object, params: object) -> dict[str, Any]:
         if not kind.holds(given.get(name)):
             raise InvalidRequest(f"{method}: `{name}` must be {kind.words}")
     _refuse_what_is_not_json(method, given)
-    return dict(given)
+    return given
 
 
 def boundary_call(method: str, params: Mapping[str, Any]) -> BoundaryCall:
