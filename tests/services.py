@@ -74,18 +74,35 @@ def postgresql_cluster() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class Redis:
+    """A throw-away Redis on a unix socket, which a test may stop and start."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "redis.sock"
+        self.url = f"unix://{self.path}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = ["redis-server", "--port", "0", "--unixsocket", self.path, "--save", "", "--appendonly", "no"]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=self.path.parent)
+        _until(self.path.exists, self._process)
+
+    def stop(self) -> None:
+        """End it with everything it held, and its socket."""
+        if self._process is not None:
+            _end(self._process)
+            self.path.unlink(missing_ok=True)
+
+
 @contextmanager
-def redis_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A throw-away Redis; gives its URL and its process (a test may stop it)."""
+def redis_server() -> Iterator[Redis]:
     folder = Path(tempfile.mkdtemp(prefix="rc-redis-", dir="/tmp"))
-    path = folder / "redis.sock"
-    command = ["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder)
+    redis = Redis(folder)
+    redis.start()
     try:
-        _until(path.exists, process)
-        yield f"unix://{path}", process
+        yield redis
     finally:
-        _end(process)
+        redis.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -112,7 +112,7 @@ class Tier(Protocol):
     def start(self, launch: Launch, limits: Limits, *, protocol_fd: int, stderr_fd: int, stdout_fd: int) -> Sandboxed:
         """Start `launch.argv` confined. May be called from any thread.
 
-        The three descriptors are inherited; close your copies after the call. Standard input is empty. The number of
-        the first stands in REPLAYCASES_FD. Raises EnvironmentUnavailable if the sandbox itself, not the program,
-        could not be set up.
+        The three descriptors are handed over; close your copies after the call. Standard input is empty. Inside, the
+        protocol's number stands in REPLAYCASES_FD. Raises EnvironmentUnavailable if the sandbox itself, not the
+        program, could not be set up; what only shows later is raised by `Sandboxed.wait`.
         """

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
 import platform
 import shutil
-import signal
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
+from typing import BinaryIO
 
 from replaycases.replay.sandbox import probe
 from replaycases.replay.sandbox.base import (
@@ -22,12 +21,12 @@ from replaycases.replay.sandbox.base import (
     TierName,
 )
 from replaycases.replay.sandbox.guard import seccomp
-from replaycases.replay.sandbox.identity import popen_identity
-from replaycases.replay.sandbox.layout import environment, read_only_trees, root_links, system_trees
-from replaycases.replay.sandbox.running import END_SECONDS, Running, StatusPipe, readable
-from replaycases.replay.sandbox.spawn import spawn
+from replaycases.replay.sandbox.guard.spec import PROTOCOL_FD, Spec, unfold
+from replaycases.replay.sandbox.identity import other_uid
+from replaycases.replay.sandbox.keeper import KEEPER
+from replaycases.replay.sandbox.layout import PRIVATE, environment, read_only_trees, root_links, system_trees
 
-PRIVATE = "/tmp"  # noqa: S108 - a tmpfs of the sandbox's own
+STATUS_FD, FILTER_FD = PROTOCOL_FD + 1, PROTOCOL_FD + 2
 
 
 class Bubblewrap:
@@ -62,71 +61,56 @@ class Bubblewrap:
         """See `base.Tier.start`."""
         status_read, status_write = os.pipe()
         filter_fd = _filter_file()
-        env = environment(launch, protocol_fd=protocol_fd, private=PRIVATE)
-        command = [
-            *("bwrap", "--json-status-fd", str(status_write), "--seccomp", str(filter_fd)),
-            *_namespaces(),
-            *_root(launch, limits),
-            *(word for name, value in env.items() for word in ("--setenv", name, value)),
-            *("--chdir", launch.workdir, "--", *_prlimit(limits), *launch.argv),
-        ]
+        spec = Spec(
+            tier=self.name,
+            supervisor=os.getpid(),
+            uid=other_uid(),
+            argv=_command(launch, limits),
+            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+            workdir="/",
+            private=None,
+            system=[],
+            links=[],
+            trees=[],
+            cpu_seconds=limits.cpu_seconds,
+            memory_bytes=limits.memory_bytes,
+            processes=limits.processes,
+            file_bytes=limits.file_bytes,
+        )
+        report = os.fdopen(status_read, "rb")
         try:
-            outer = spawn(
-                lambda: subprocess.Popen(  # noqa: S603 - running it is the purpose; it is confined
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=stdout_fd,
-                    stderr=stderr_fd,
-                    pass_fds=(protocol_fd, status_write, filter_fd),
-                    env={"PATH": os.defpath, "LC_ALL": "C"},
-                    cwd="/",
-                    start_new_session=True,
-                    **popen_identity(),
-                )
+            return KEEPER.start(
+                spec, stdout_fd, stderr_fd, protocol_fd, status_write, filter_fd, judge=partial(_judge, report)
             )
-        except OSError as failed:
-            os.close(status_read)
-            raise EnvironmentUnavailable(f"bwrap could not be started: {failed}") from failed
+        except EnvironmentUnavailable:
+            report.close()
+            raise
         finally:
             os.close(status_write)
             os.close(filter_fd)
-        return _running(outer, StatusPipe(status_read))
 
 
-def _running(outer: subprocess.Popen[bytes], status: StatusPipe) -> Running:
-    inner = status.find("child-pid")
-    if inner is None:
-        status.close()
-        outer.wait()
-        raise EnvironmentUnavailable(
-            f"bwrap ended with status {outer.returncode} before the sandbox stood; its reason stands in the captured "
-            "standard error."
-        )
-    init = _Init(inner)
-    return Running(outer, status, exit_key="exit-code", stop=init.kill, gone=init.gone)
+def _judge(report: BinaryIO, status: int) -> int:
+    """bwrap names an exit code only if the program was started: else `status` is its own, and no outcome."""
+    with report:
+        documents = [json.loads(line) for line in report]
+    for document in documents:
+        if "exit-code" in document:
+            return unfold(document["exit-code"])
+    raise EnvironmentUnavailable(
+        f"bwrap ended with status {status} before the program started; the captured standard error says why."
+    )
 
 
-class _Init:
-    """Process 1 of the sandbox: once it is gone the kernel has ended every process of the pid namespace."""
-
-    def __init__(self, pid: int) -> None:
-        self._fd: int | None = None
-        with contextlib.suppress(ProcessLookupError):
-            self._fd = os.pidfd_open(pid)
-
-    def kill(self) -> None:
-        if self._fd is not None:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._fd, signal.SIGKILL)
-
-    def gone(self) -> None:
-        if self._fd is None:
-            return
-        # bwrap leaves as soon as the program has ended; what the program left behind dies with process 1.
-        self.kill()
-        readable(self._fd, END_SECONDS)
-        os.close(self._fd)
-        self._fd = None
+def _command(launch: Launch, limits: Limits) -> list[str]:
+    env = environment(launch, private=PRIVATE)
+    return [
+        *("bwrap", "--json-status-fd", str(STATUS_FD), "--seccomp", str(FILTER_FD)),
+        *_namespaces(),
+        *_root(launch, limits),
+        *(word for name, value in env.items() for word in ("--setenv", name, value)),
+        *("--chdir", launch.workdir, "--", *_prlimit(limits), *launch.argv),
+    ]
 
 
 def _filter_file() -> int:

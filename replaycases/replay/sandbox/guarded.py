@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import secrets
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
-import replaycases
 from replaycases.replay.sandbox import probe
 from replaycases.replay.sandbox.base import (
-    EnvironmentUnavailable,
     Launch,
     Limits,
     Mount,
@@ -26,14 +20,10 @@ from replaycases.replay.sandbox.base import (
 )
 from replaycases.replay.sandbox.guard import seccomp
 from replaycases.replay.sandbox.guard.spec import Spec
-from replaycases.replay.sandbox.identity import NOBODY
-from replaycases.replay.sandbox.layout import environment, read_only_trees, root_links, system_trees
-from replaycases.replay.sandbox.running import Running, StatusPipe
-from replaycases.replay.sandbox.spawn import spawn
+from replaycases.replay.sandbox.identity import other_uid
+from replaycases.replay.sandbox.keeper import KEEPER
+from replaycases.replay.sandbox.layout import PRIVATE, environment, read_only_trees, root_links, system_trees
 
-# -I -S keeps the guard free of the site's packages and of PYTHON* variables; ours comes last in its path.
-BOOT = "import sys; sys.path.append(sys.argv[1]); from replaycases.replay.sandbox.guard.main import main; main()"
-PACKAGE_PARENT = str(Path(replaycases.__file__).parent.parent)
 ISOLATED: Mapping[str, Surface] = {"network": "denied", "files": "controlled", "environment": "controlled"}
 OPEN: Mapping[str, Surface] = {"network": "uncontrolled", "files": "uncontrolled", "environment": "uncontrolled"}
 
@@ -64,36 +54,14 @@ class Guarded:
 
     def start(self, launch: Launch, limits: Limits, *, protocol_fd: int, stderr_fd: int, stdout_fd: int) -> Sandboxed:
         """See `base.Tier.start`."""
-        status_read, status_write = os.pipe()
-        spec = self._spec(launch, limits, protocol_fd, status_write)
-        try:
-            guard = spawn(
-                lambda: subprocess.Popen(  # noqa: S603 - our own guard in our own interpreter
-                    [sys.executable, "-I", "-S", "-c", BOOT, PACKAGE_PARENT],
-                    stdin=subprocess.PIPE,
-                    stdout=stdout_fd,
-                    stderr=stderr_fd,
-                    pass_fds=(protocol_fd, status_write),
-                    env={},
-                    cwd="/",
-                    start_new_session=True,
-                )
-            )
-        finally:
-            os.close(status_write)
-        return _running(guard, spec, StatusPipe(status_read))
-
-    def _spec(self, launch: Launch, limits: Limits, protocol_fd: int, status_fd: int) -> Spec:
         private = self.private()
-        return Spec(
+        spec = Spec(
             tier=self.name,
             supervisor=os.getpid(),
-            uid=NOBODY if os.geteuid() == 0 else None,
+            uid=other_uid(),
             argv=list(launch.argv),
-            env=environment(launch, protocol_fd=protocol_fd, private=private or "/tmp"),  # noqa: S108 - own tmpfs
+            env=environment(launch, private=private or PRIVATE),
             workdir=launch.workdir,
-            protocol_fd=protocol_fd,
-            status_fd=status_fd,
             private=private,
             system=[(os.path.realpath(path), path) for path in system_trees()],
             links=list(root_links()),
@@ -103,18 +71,7 @@ class Guarded:
             processes=limits.processes,
             file_bytes=limits.file_bytes,
         )
-
-
-def _running(guard: subprocess.Popen[bytes], spec: Spec, status: StatusPipe) -> Running:
-    if guard.stdin is not None:
-        with guard.stdin:
-            guard.stdin.write(json.dumps(spec._asdict()).encode())
-    first = status.next() or {"failed": "the guard ended; its reason stands in the captured standard error"}
-    if "failed" in first:
-        guard.wait()
-        status.close()
-        raise EnvironmentUnavailable(f"Tier {spec.tier} could not be set up: {first['failed']}")
-    return Running(guard, status, exit_key="exit", stop=guard.terminate)
+        return KEEPER.start(spec, stdout_fd, stderr_fd, protocol_fd)
 
 
 class Namespaces(Guarded):

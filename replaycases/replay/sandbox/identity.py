@@ -22,6 +22,11 @@ def confined_uid() -> int:
     return NOBODY if os.geteuid() == 0 else os.geteuid()
 
 
+def other_uid() -> int | None:
+    """Whom a process must become to be confined: None to stay oneself."""
+    return NOBODY if os.geteuid() == 0 else None
+
+
 def popen_identity() -> PopenIdentity:
     """Root keeps no part of its rights: with them a read-only bind of / would still show /etc/shadow."""
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}

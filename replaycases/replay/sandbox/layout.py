@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from replaycases.replay.sandbox.base import Launch
+from replaycases.replay.sandbox.guard.spec import PROTOCOL_FD
 from replaycases.replay.sandbox.interpreter import interpreter_trees
+
+PRIVATE = "/tmp"  # noqa: S108 - a tmpfs of the sandbox's own
 
 # Not /usr as a whole: container images like to keep the application, with its settings, in /usr/src or /usr/local.
 SYSTEM_PATHS = (
@@ -55,7 +58,7 @@ def _is_system(tree: Path) -> bool:
     return str(tree) in SYSTEM_PREFIXES or any(tree.is_relative_to(path) for path in system_trees())
 
 
-def environment(launch: Launch, *, protocol_fd: int, private: str) -> dict[str, str]:
+def environment(launch: Launch, *, private: str) -> dict[str, str]:
     """The whole environment of the program: nothing is inherited. `private` is its own writable folder."""
     path = "/usr/local/bin:/usr/bin:/bin"
     if launch.interpreter is not None:
@@ -68,4 +71,4 @@ def environment(launch: Launch, *, protocol_fd: int, private: str) -> dict[str, 
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
     }
-    return fixed | dict(launch.env) | {"REPLAYCASES_FD": str(protocol_fd)}
+    return fixed | dict(launch.env) | {"REPLAYCASES_FD": str(PROTOCOL_FD)}

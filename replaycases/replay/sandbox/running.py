@@ -1,14 +1,12 @@
-"""A running sandbox seen from outside: a process of ours that stands for the tree and reports over a pipe."""
+"""A running sandbox seen from outside: a status socket to the guard of its tree."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
 import select
 import signal
-import subprocess
-import time
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -16,120 +14,96 @@ from replaycases.replay.sandbox.base import EnvironmentUnavailable
 
 # How long the end of a killed tree may take before it counts as lost; it takes milliseconds.
 END_SECONDS = 10.0
-
-
-class StatusPipe:
-    """JSON documents, one a line, from the process that set up the sandbox. Both bwrap and our guard speak so."""
-
-    def __init__(self, fd: int) -> None:
-        self._file = os.fdopen(fd, "rb")
-
-    def next(self) -> dict[str, Any] | None:
-        """The next document, waiting for it; None at the end."""
-        line = self._file.readline()
-        document: dict[str, Any] | None = json.loads(line) if line.strip() else None
-        return document
-
-    def find(self, key: str) -> Any | None:
-        """The value of `key` in the next document that has it; None if none comes."""
-        while (document := self.next()) is not None:
-            if key in document:
-                return document[key]
-        return None
-
-    def close(self) -> None:
-        self._file.close()
+# In place of a status that the guard could not report.
+GUARD_ENDED = -signal.SIGKILL
 
 
 class Running:
-    """Implements `base.Sandboxed` over `outer`.
+    """Implements `base.Sandboxed`.
 
-    `stop` asks the whole tree to end and returns at once; `gone` waits until the last process of the tree is gone.
-    `exit_key` names the exit status in the status pipe; `unfold` makes a returncode of it.
+    `judge` makes the program's status of what the guard reported, or raises EnvironmentUnavailable. It is called once,
+    after a kill as well.
     """
 
-    def __init__(
-        self,
-        outer: subprocess.Popen[bytes],
-        status: StatusPipe,
-        *,
-        exit_key: str,
-        stop: Callable[[], None],
-        gone: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._outer, self._status, self._exit_key = outer, status, exit_key
-        self._stop, self._gone = stop, gone
+    def __init__(self, status: socket.socket, *, tier: str, judge: Callable[[int], int] = int) -> None:
+        self._status, self._tier, self._judge = status, tier, judge
+        self._unread = b""
+        self._exit: int | None = None
         self._result: int | None = None
+        self._lost: EnvironmentUnavailable | None = None
+        first = self._document(None) or {}
+        if "ready" not in first:
+            status.close()
+            raise EnvironmentUnavailable(
+                f"Isolation tier {tier} could not be set up: "
+                f"{first.get('failed', 'its guard ended; the reason stands in the captured standard error')}"
+            )
+        self._pid = int(first["ready"])
 
     @property
     def pid(self) -> int:
-        """The process outside that stands for the tree."""
-        return self._outer.pid
+        """The guard of the tree."""
+        return self._pid
 
     def wait(self, timeout: float | None) -> int | None:
-        """See `base.Sandboxed.wait`. Raises EnvironmentUnavailable if the sandbox, not the program, failed."""
-        if self._result is None:
-            if not exited(self._outer, timeout):
+        """See `base.Sandboxed.wait`."""
+        if self._result is None and self._lost is None:
+            try:
+                self._read_to_end(timeout)
+            except TimeoutError:
                 return None
-            self._result = self._settle()
+            self._settle()
+        if self._lost is not None:
+            raise self._lost
         return self._result
 
     def kill(self) -> None:
         """See `base.Sandboxed.kill`."""
-        if self._result is not None:
+        if self._result is not None or self._lost is not None:
             return
-        self._stop()
-        if not exited(self._outer, END_SECONDS):
-            self._outer.kill()
-            self._outer.wait()
-        with contextlib.suppress(EnvironmentUnavailable):
-            self._settle()
-        self._result = -signal.SIGKILL
-
-    def _settle(self) -> int:
-        """Everything is over: read the status, and wait for what bwrap may have left for a moment."""
-        code = self._status.find(self._exit_key)
-        self._status.close()
-        self._gone()
-        if code is None:
+        with contextlib.suppress(OSError):
+            self._status.shutdown(socket.SHUT_WR)
+        try:
+            self._read_to_end(END_SECONDS)
+        except TimeoutError:
             raise EnvironmentUnavailable(
-                f"The sandbox ended by itself (status {self._outer.returncode}) without starting or finishing the "
-                "program; its reason stands in the captured standard error."
-            )
-        return unfold(code)
+                f"The processes under {self._pid} did not end {END_SECONDS:.0f} s after they were killed; the kernel "
+                "holds them."
+            ) from None
+        self._settle()
+        self._result, self._lost = -signal.SIGKILL, None
 
-
-def unfold(code: int) -> int:
-    """128 + n, as a shell or an init process reports it, is signal n: -n."""
-    return 128 - code if 128 < code <= 128 + signal.NSIG else code
-
-
-def exited(process: subprocess.Popen[bytes], timeout: float | None) -> bool:
-    """Wait for `process` without polling, where the system can: Popen.wait with a timeout wakes only every 50 ms."""
-    if process.poll() is not None:
-        return True
-    if timeout is not None and hasattr(os, "pidfd_open"):
+    def _settle(self) -> None:
+        self._status.close()
         try:
-            fd = os.pidfd_open(process.pid)
-        except OSError:
-            return _poll(process, timeout)
-        try:
-            readable(fd, timeout)
-        finally:
-            os.close(fd)
-        return process.poll() is not None
-    return _poll(process, timeout)
+            self._result = self._judge(GUARD_ENDED if self._exit is None else self._exit)
+            if self._exit is None:
+                raise EnvironmentUnavailable(f"The guard of isolation tier {self._tier} was ended from outside.")
+        except EnvironmentUnavailable as lost:
+            self._lost = lost
+
+    def _read_to_end(self, timeout: float | None) -> None:
+        """Until the guard has closed its end. Raises TimeoutError."""
+        while (document := self._document(timeout)) is not None:
+            self._exit = document.get("exit", self._exit)
+
+    def _document(self, timeout: float | None) -> dict[str, Any] | None:
+        """The guard's next word, or None when it has gone. Raises TimeoutError."""
+        while b"\n" not in self._unread:
+            if not readable(self._status.fileno(), timeout):
+                raise TimeoutError
+            with contextlib.suppress(ConnectionResetError):
+                if received := self._status.recv(65536):
+                    self._unread += received
+                    continue
+            return None
+        line, _, self._unread = self._unread.partition(b"\n")
+        document: dict[str, Any] = json.loads(line)
+        return document
 
 
-def _poll(process: subprocess.Popen[bytes], timeout: float | None) -> bool:
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(timeout)
-    return process.returncode is not None
-
-
-def readable(fd: int, timeout: float) -> bool:
+def readable(fd: int, timeout: float | None) -> bool:
     """Whether `fd` becomes readable within `timeout` seconds; select would fail for numbers above 1023."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
-    end = time.monotonic() + timeout
-    return bool(poll.poll(max(0, (end - time.monotonic()) * 1000)))
+    return bool(poll.poll(None if timeout is None else timeout * 1000))

@@ -23,32 +23,24 @@ def become(uid: int | None) -> None:
         os.setresuid(uid, uid, uid)
 
 
-def confine(spec: Spec, guard: int) -> None:
-    """What the program's process does between fork and exec. `guard`: its parent, as seen from this pid namespace."""
+def confine(spec: Spec, guards: tuple[int, ...]) -> None:
+    """What the program's process does between fork and exec. `guards`: its parent, and others that it must not end."""
     os.setsid()  # a signal to its own process group must not reach the guard
-    processes = spec.processes
-    if spec.tier != "namespaces":
-        processes += tasks_of(os.geteuid() if spec.uid is None else spec.uid)
+    if spec.tier != "namespaces":  # there the guard became it already
         become(spec.uid)
-    _limit(spec, processes)
     os.chdir(spec.workdir)
     if sys.platform == "linux":
-        kernel.die_with_parent(signal.SIGKILL, guard)
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1, "no_new_privs")
+        kernel.die_with_parent(signal.SIGKILL, guards[0])
+    if spec.tier == "bubblewrap":  # bwrap does the rest
+        return
+    _limit(spec, spec.processes + (0 if spec.tier == "namespaces" else tasks_of(os.geteuid())))
     if spec.tier == "seccomp" and spec.private is not None:
+        kernel.forbid_new_rights()
         readable = [source for source, _ in (*spec.system, *spec.trees)]
         landlock.restrict(readable=readable, devices=DEVICES, writable=[spec.private])
-    if spec.tier in ("namespaces", "seccomp"):
-        shared = spec.tier == "seccomp"
-        protect = (guard, spec.supervisor) if shared else ()
-        kernel.filter_system_calls(seccomp.program(platform.machine(), shared_root=shared, protect=protect))
-
-
-def restore_signals() -> None:
-    """Undo what Python and the guard changed, as subprocess does."""
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        kernel.filter_system_calls(seccomp.program(platform.machine(), shared_root=True, protect=guards))
+    elif spec.tier == "namespaces":
+        kernel.filter_system_calls(seccomp.program(platform.machine()))
 
 
 def tasks_of(uid: int) -> int:

@@ -51,12 +51,17 @@ def die_with_parent(number: signal.Signals, parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def forbid_new_rights() -> None:
+    """No set-user-id program gives this process or its children anything; Landlock and seccomp ask for it."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1, "no_new_privs")
+
+
 def filter_system_calls(program: bytes) -> None:
-    """Install a seccomp filter for this thread and all it starts; needs no_new_privs."""
+    """Install a seccomp filter for this thread and all it starts."""
     buffer = ctypes.create_string_buffer(program, len(program))
     fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     pointer = ctypes.create_string_buffer(fprog, len(fprog))
-    prctl(PR_SET_NO_NEW_PRIVS, 1, "no_new_privs")
+    forbid_new_rights()
     _checked(_libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, pointer), "seccomp")
 
 

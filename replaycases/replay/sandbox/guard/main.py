@@ -3,48 +3,85 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import sys
 import time
 
 from replaycases.replay.sandbox.guard import confine, kernel, root
-from replaycases.replay.sandbox.guard.spec import Spec
+from replaycases.replay.sandbox.guard.spec import Spec, fold, unfold
 
 STOP = signal.SIGTERM
-WATCHED = {signal.SIGCHLD, STOP, signal.SIGINT, signal.SIGHUP}
+WATCHED = (signal.SIGCHLD, STOP, signal.SIGINT, signal.SIGHUP)
 NOT_EXECUTABLE = 127
 LINUX = sys.platform == "linux"
+# Where our own descriptors start, out of the way of the program's.
+OURS = 32
 
 
 class SetupFailed(Exception):
     """The confinement could not be set up; the message says what failed."""
 
 
-def main() -> None:
-    """Read the spec from standard input; report by the status pipe {"ready": true} or {"failed": why}, {"exit": n}."""
-    spec = Spec(**json.load(sys.stdin))
-    os.set_inheritable(spec.status_fd, False)
-    _silence(0)
-    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+class Events:
+    """Signals to the guard, and the end of the supervisor's interest, in one place to wait for."""
+
+    def __init__(self, status_fd: int) -> None:
+        self._status = status_fd
+        self._signals, write = os.pipe()
+        for fd in (self._signals, write):
+            os.set_blocking(fd, False)
+        for number in WATCHED:
+            signal.signal(number, lambda *_: None)
+        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+
+    def wait(self) -> bool:
+        """Wait for something to happen: True to go on, False to stop."""
+        ready, _, _ = select.select([self._signals, self._status], [], [])
+        if self._status in ready:
+            return False
+        return set(os.read(self._signals, 512)) == {signal.SIGCHLD}
+
+
+def main(descriptors: list[int], keeper: int) -> None:
+    """Be the guard of one run; see `spec` for the descriptors and for what is said over the status socket."""
+    spec_fd, status_fd, program_fds = _place(descriptors)
+    with os.fdopen(spec_fd, "rb") as file:
+        spec = Spec(**json.load(file))
+    events = Events(status_fd)
     try:
-        program = _prepare_and_start(spec)
-        _report(spec, {"ready": True})
-        status = _watch(program)
+        program = _prepare_and_start(spec, program_fds, keeper)
+        _report(status_fd, {"ready": os.getpid()})
+        status = _watch(program, events)
     except (OSError, SetupFailed) as failed:
         status = None
-        _report(spec, {"failed": str(failed)})
+        _report(status_fd, {"failed": str(failed)})
     sweep()
     _remove(spec.private)
     if status is not None:
-        _report(spec, {"exit": status})
+        _report(status_fd, {"exit": unfold(status) if spec.tier == "namespaces" else status})
 
 
-def _report(spec: Spec, document: dict[str, object]) -> None:
-    with contextlib.suppress(BrokenPipeError):
-        os.write(spec.status_fd, json.dumps(document).encode() + b"\n")
+def _place(descriptors: list[int]) -> tuple[int, int, list[int]]:
+    """Move the program's descriptors to their numbers, inherited, and ours out of the way, not inherited."""
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, OURS) for fd in descriptors]
+    for fd in descriptors:
+        os.close(fd)
+    spec_fd, status_fd, *program = moved
+    _silence(0)
+    for number, fd in enumerate(program, start=1):
+        os.dup2(fd, number)
+        os.close(fd)
+    return spec_fd, status_fd, list(range(1, 1 + len(program)))
+
+
+def _report(status_fd: int, document: dict[str, object]) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        os.write(status_fd, json.dumps(document).encode() + b"\n")
 
 
 def _silence(*fds: int) -> None:
@@ -55,35 +92,36 @@ def _silence(*fds: int) -> None:
     os.close(null)
 
 
-def _prepare_and_start(spec: Spec) -> int:
+def _prepare_and_start(spec: Spec, program_fds: list[int], keeper: int) -> int:
+    os.setsid()
     namespaces = spec.tier == "namespaces"
     if namespaces:  # from here on the standard library may be out of reach: everything needed is imported by now
         confine.become(spec.uid)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 1, "dumpable")  # else /proc/self/uid_map belongs to root
     if LINUX:
-        kernel.die_with_parent(STOP, spec.supervisor)
+        kernel.die_with_parent(STOP, keeper)
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1, "subreaper")
     if spec.private is not None:
         os.mkdir(spec.private, 0o700)
         os.chown(spec.private, *(2 * [-1 if spec.uid is None else spec.uid]))
-    guard, (failure, tell) = os.getpid(), os.pipe()
+    guards, (failure, tell) = (os.getpid(), keeper, spec.supervisor), os.pipe()
     pid = kernel.clone_into_namespaces() if namespaces else os.fork()
     if pid == 0:
         os.close(failure)
-        _be_process_1(spec, tell) if namespaces else _be_program(spec, tell, guard)
+        _be_process_1(spec, tell, program_fds) if namespaces else _be_program(spec, tell, guards)
     os.close(tell)
-    _silence(1, 2, spec.protocol_fd)
+    _silence(*program_fds)
     with os.fdopen(failure, "rb") as pipe:
         if said := pipe.read():
             raise SetupFailed(said.decode(errors="replace"))
     return pid
 
 
-def _be_program(spec: Spec, tell: int, guard: int) -> None:
-    """Never returns. `tell` closes by itself when the program is executed."""
+def _be_program(spec: Spec, tell: int, guards: tuple[int, ...]) -> None:
+    """Never returns. `tell` closes by itself when the program is executed. `guards`: our parent first."""
     try:
-        confine.confine(spec, guard)
-        confine.restore_signals()
+        confine.confine(spec, guards)
+        restore_signals()
     except BaseException as failed:
         os.write(tell, str(failed).encode())
         os._exit(NOT_EXECUTABLE)
@@ -94,25 +132,32 @@ def _be_program(spec: Spec, tell: int, guard: int) -> None:
         os._exit(NOT_EXECUTABLE)
 
 
-def _be_process_1(spec: Spec, tell: int) -> None:
+def _be_process_1(spec: Spec, tell: int, program_fds: list[int]) -> None:
     """Never returns. When process 1 ends the kernel ends the whole pid namespace."""
     try:
+        restore_signals()
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL, "parent death signal")
         root.map_identity(os.geteuid(), os.getegid())
         kernel.set_host_name("replay")
         root.enter(spec)
         program = os.fork()
         if program == 0:
-            _be_program(spec, tell, guard=1)
+            _be_program(spec, tell, guards=(1,))
         os.close(tell)
-        _silence(1, 2, spec.protocol_fd)
+        _silence(*program_fds)
         status = _reap_until(program)
     except BaseException as failed:
         with contextlib.suppress(OSError):
             os.write(tell, str(failed).encode())
         os._exit(NOT_EXECUTABLE)
-    # Process 1 cannot die of a signal, so it folds one into its status as a shell does.
-    os._exit(status if status >= 0 else 128 - status)
+    os._exit(fold(status))
+
+
+def restore_signals() -> None:
+    """Undo what Python and the guard changed, as subprocess does."""
+    signal.set_wakeup_fd(-1)
+    for number in (*WATCHED, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _reap_until(program: int) -> int:
@@ -122,9 +167,9 @@ def _reap_until(program: int) -> int:
             return os.waitstatus_to_exitcode(status)
 
 
-def _watch(program: int) -> int | None:
+def _watch(program: int, events: Events) -> int | None:
     """The program's exit status, or None if we were told to stop or the supervisor has gone."""
-    while signal.sigwait(WATCHED) == signal.SIGCHLD:
+    while events.wait():
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 if ended[0] == program:
@@ -135,21 +180,25 @@ def _watch(program: int) -> int | None:
 def sweep() -> None:
     """Kill every descendant, however it forked: as a subreaper we inherit those that left their parents.
 
-    Nothing is reaped while anything lives: the dead count against the limit on processes, so that a tree that forks
+    While anything lives nothing is reaped: the dead count against the limit on processes, so that a tree that forks
     faster than we look runs out of room and stands still.
     """
-    while True:
-        alive = descendants(os.getpid())
-        for pid in alive:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        if not alive:
-            try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            except ChildProcessError:
-                return
-        time.sleep(0.001)
+    while not _reaped_all():
+        while alive := descendants(os.getpid()):
+            for pid in alive:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.001)
+
+
+def _reaped_all() -> bool:
+    """Reap the dead; whether no child is left, and so no descendant."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return True
+    return False
 
 
 def descendants(ancestor: int) -> list[int]:
