@@ -41,8 +41,12 @@ def evaluate(fixture: Fixture, observation: Observation) -> tuple[CheckResult, .
     Of a run that broke off only a violation that nothing could have undone counts; the rest is undetermined. So is
     everything but a violation where the case depends on time and the implementation's clock was not controlled.
     """
-    evidence = gather(fixture, observation)
-    return tuple(_result(check, evidence) for check in fixture.checks)
+    return judge(gather(fixture, observation))
+
+
+def judge(evidence: Evidence) -> tuple[CheckResult, ...]:
+    """`evaluate` for evidence that was gathered already."""
+    return tuple(_result(check, evidence) for check in evidence.fixture.checks)
 
 
 def depends_on_time(fixture: Fixture) -> bool:

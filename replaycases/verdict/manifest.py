@@ -17,9 +17,9 @@ from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.pointer import join
 from replaycases.verdict.actions import observed_decisions
-from replaycases.verdict.checks import GOT_THROUGH, evaluate
+from replaycases.verdict.checks import GOT_THROUGH, judge
 from replaycases.verdict.effects import action_counts, is_matched
-from replaycases.verdict.evidence import gather
+from replaycases.verdict.evidence import Evidence, gather
 from replaycases.verdict.normal_form import observation_hash
 from replaycases.verdict.observation import Call, Divergence, Observation
 from replaycases.verdict.rulings import CheckResult
@@ -129,12 +129,11 @@ class Manifest:
 
 def build(fixture: Fixture, observation: Observation, facts: RunFacts) -> Manifest:
     """The manifest of one run. Raises ManifestRefused if the facts do not have the shape that RunFacts documents."""
-    checks = evaluate(fixture, observation)
     document = {
         **_about_the_case(fixture),
         **_about_the_run(fixture, facts),
         **_as_observed(observation),
-        **_judged(fixture, observation, checks),
+        **_judged(gather(fixture, observation)),
     }
     plain = orjson.loads(orjson.dumps(document))
     _refuse_other_shapes(plain)
@@ -240,8 +239,8 @@ def _as_observed(observation: Observation) -> dict[str, Any]:
     }
 
 
-def _judged(fixture: Fixture, observation: Observation, checks: tuple[CheckResult, ...]) -> dict[str, Any]:
-    evidence = gather(fixture, observation)
+def _judged(evidence: Evidence) -> dict[str, Any]:
+    fixture, observation, checks = evidence.fixture, evidence.observation, judge(evidence)
     deltas = [call.prompt_delta for call in observation.calls if call.prompt_delta is not None]
     return {
         "boundary_passed": boundary_passed(observation, checks),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,6 +62,21 @@ def test_a_schema_describes_the_observation_document() -> None:
 def test_a_pattern_in_a_schema_cannot_backtrack() -> None:
     nested = shaped({"properties": {"outcome": {"properties": {"message": {"pattern": "^(a+)+$"}}}}})
     assert result(nested, observed(outcome={"message": "a" * 5000 + "b"})) == "violated"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"outcome": {"properties": {"message": {"pattern": r"^(a+)\1$"}}}}},
+        {"$ref": "https://schemas.example/other.json"},
+        {"$ref": "file:///etc/hostname"},
+    ],
+)
+def test_a_schema_that_needs_backtracking_or_a_fetch_is_undetermined(schema: Any) -> None:
+    fixture = shaped({})
+    (check,) = fixture.checks
+    needy = replace(fixture, checks=(replace(check, spec={"id": "x", "schema": schema}),))
+    assert result(needy, observed(outcome={"message": "aa"})) == "undetermined"
 
 
 def limited(**limits: Any) -> Fixture:
