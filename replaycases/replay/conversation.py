@@ -8,7 +8,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 from replaycases.replay.output import Excerpt
@@ -17,7 +17,7 @@ from replaycases.replay.sandbox.base import EnvironmentUnavailable, Limits, Sand
 from replaycases.replay.session import Answer, Ended, Halt, ReplaySession
 
 POLL = 0.05
-"""Longest time in seconds between two looks at the cancel flag and at whether the process still lives."""
+"""Seconds between two looks at the cancel flag, and at whether a silent process still lives."""
 
 _CHUNK = 1 << 16
 _LIMIT_SIGNALS = {-signal.SIGXCPU: "CPU time", -signal.SIGXFSZ: "file size"}
@@ -51,6 +51,7 @@ class Conversation:
         self._written = 0
         self._open, self._spoke = True, False
         self._deadline = time.monotonic() + limits.wall_seconds
+        self._next_look = 0.0
         self._selector = selectors.DefaultSelector()
         channel.setblocking(False)
         self._selector.register(channel, selectors.EVENT_READ)
@@ -60,18 +61,22 @@ class Conversation:
 
     def run(self, sandboxed: Sandboxed) -> Ended:
         """Until the process exited or was ended. No process of its tree is left afterwards."""
+        with closing(self._selector):
+            try:
+                ended = self._watched(sandboxed)
+            except EnvironmentUnavailable as lost:
+                ended = self._lost(str(lost))
+            with suppress(_Stop):
+                self._drain_outputs()
+        return replace(ended, stderr=self._excerpt.text())
+
+    def _watched(self, sandboxed: Sandboxed) -> Ended:
         try:
-            ended = self._ended(self._until_exit(sandboxed))
+            return self._ended(self._until_exit(sandboxed))
         except _Stop as stop:
-            ended = Ended(cause=stop.cause, reason=stop.reason)
-        except EnvironmentUnavailable as lost:
-            ended = self._lost(str(lost))
+            return Ended(cause=stop.cause, reason=stop.reason)
         finally:
             sandboxed.kill()
-        with suppress(_Stop):
-            self._drain_outputs()
-        self._selector.close()
-        return replace(ended, stderr=self._excerpt.text())
 
     def _lost(self, reason: str) -> Ended:
         """The sandbox failed. Once the implementation spoke it may have had a hand in that, and must gain nothing by
@@ -97,9 +102,12 @@ class Conversation:
 
     def _turn(self) -> bool:
         """Wait for something to happen, at most POLL seconds, and deal with it. False if nothing did."""
-        if self._cancelled():
-            raise _Stop("cancelled", "the run was cancelled")
-        left = self._deadline - time.monotonic()
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + POLL
+            if self._cancelled():
+                raise _Stop("cancelled", "the run was cancelled")
+        left = self._deadline - now
         if left <= 0:
             raise _Stop("timed_out", self._lateness())
         ready = self._selector.select(min(left, POLL) if self._open else 0)

@@ -52,7 +52,7 @@ def replay_once(
     """Run `implementation` once against `fixture`.
 
     `tier` None takes the strongest that works here; with none the manifest says `environment_unavailable` and why.
-    `cancelled` is asked at least every 50 ms. `copies` is what `staging.staged` made of this implementation; without
+    `cancelled` is asked about every 50 ms. `copies` is what `staging.staged` made of this implementation; without
     it a copy is made for this run, and StagingFailed is raised if the folder changed since it was loaded.
     """
     with ExitStack() as stack:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,8 @@ from replaycases.replay.protocol import (
     parse_request,
     result_line,
 )
+from replaycases.replay.session import Answer, ReplaySession, ToolError
+from tests.replay.implementations import one_refund
 
 LARGEST = 6
 
@@ -112,3 +115,21 @@ def test_an_excerpt_keeps_both_ends_and_counts_the_rest(parts: list[bytes]) -> N
         assert excerpt.text() == whole
     else:
         assert excerpt.text() == f"{whole[:5]}\n… {len(whole) - 12} bytes left out …\n{whole[-7:]}"
+
+
+def test_the_transcript_in_the_documentation_is_what_is_said() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
+    said = [line[2:] for line in text.splitlines() if line.startswith(("→ ", "← "))]
+    session = ReplaySession(one_refund(), serving=None, clock=None)
+    assert len(said) == 8
+    for sent, answer in zip(said[::2], said[1::2], strict=True):
+        request = parse_request(sent.encode())
+        reply = session.handle(request.method, request.params)
+        line = result_line(request.id, reply.result) if isinstance(reply, Answer) else error_line_of(request, reply)
+        assert json.loads(line) == json.loads(answer)
+    assert session.finished
+
+
+def error_line_of(request: Request, reply: object) -> bytes:
+    assert isinstance(reply, ToolError)
+    return error_line(request.id, kind=reply.kind, message=reply.message)

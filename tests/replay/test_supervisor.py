@@ -30,13 +30,7 @@ CALL = 'ask("tool.call", {"tool": "refund", "arguments": {"order": "O-1"}})'
 REFUND = f"{START}\n{CALL}\n"
 FINISH = {"message": "Pending.", "status": None, "action": None, "authorization": None, "structured": None}
 DONE = f"ask('finish', {FINISH!r})\n"
-SHELL = """
-ask() { printf '%s\\n' "$1" >&"$REPLAYCASES_FD"; IFS= read -r answer <&"$REPLAYCASES_FD"; }
-ask '{"jsonrpc": "2.0", "id": 1, "method": "session.start", "params": {"protocol": 1}}'
-ask '{"jsonrpc": "2.0", "id": 2, "method": "tool.call", "params": {"tool": "refund", "arguments": {"order": "O-1"}}}'
-echo "$answer" >&2
-ask '{"jsonrpc": "2.0", "id": 3, "method": "finish", "params": {"message": "The refund is pending."}}'
-"""
+PROTOCOL = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +98,11 @@ class TestAHonestRun:
         assert socket.gethostname() not in text
         assert sys.prefix not in text
 
+    def test_by_the_python_example_of_the_documentation(self, tier: Tier, tmp_path: Path) -> None:
+        agent = written(tmp_path, PROTOCOL.split("```python\n")[1].split("```")[0])
+        manifest = replay_once(one_refund(), agent, tier=tier, limits=SHORT)
+        assert (manifest.status, manifest.boundary_passed) == ("completed", True)
+
     def test_may_be_asynchronous(self, tier: Tier, tmp_path: Path) -> None:
         source = """
         async def replay(session):
@@ -121,8 +120,9 @@ class TestAHonestRun:
         manifest = replay_once(one_refund(), workflow(tmp_path, body), tier=tier, limits=SHORT)
         assert manifest["stderr"].startswith("ours")
 
-    def test_by_a_command_in_another_language(self, tier: Tier, tmp_path: Path) -> None:
-        agent = written(tmp_path, "", adapter={"kind": "command", "argv": ["bash", "-c", SHELL]})
+    def test_by_a_command_in_another_language_is_the_one_in_the_documentation(self, tier: Tier, tmp_path: Path) -> None:
+        script = PROTOCOL.split("```bash\n")[1].split("```")[0]
+        agent = written(tmp_path, "", adapter={"kind": "command", "argv": ["bash", "-c", script]})
         manifest = replay_once(one_refund(), agent, tier=tier, limits=SHORT)
         assert (manifest.status, manifest.boundary_passed) == ("completed", True)
         assert json.loads(manifest["stderr"])["error"]["data"] == {"kind": "timeout", "message": "no answer in 5 s"}
