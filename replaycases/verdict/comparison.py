@@ -17,7 +17,7 @@ from replaycases.verdict.labels import Label, exit_code
 from replaycases.verdict.observation import Difference, Divergence
 from replaycases.verdict.proof import does_not_prove, proves
 from replaycases.verdict.rows import OF_NEW, OF_THE_PAIR, Decision, Pair, baseline_only, first_of, varied
-from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName, side_of
+from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName, SideSummary, side_of, summary
 from replaycases.verdict.verified import ControlResult, ControlResults, VerifiedManifest
 
 
@@ -49,6 +49,8 @@ class Comparison:
     old_runs: int
     new_runs: int
     controls: str
+    old: SideSummary | None = None
+    new: SideSummary | None = None
     control_results: tuple[ControlResult, ...] = ()
     first_divergence: Divergence | None = None
     differences: tuple[Difference, ...] = ()
@@ -175,6 +177,8 @@ def _comparison(pair: Pair, decision: Decision) -> Comparison:
         old_runs=len(pair.old.read),
         new_runs=len(pair.new.read),
         controls=_controls(pair.controls),
+        old=summary(pair.old),
+        new=summary(pair.new),
         control_results=pair.controls,
         first_divergence=first_divergence(pair.fixture, old, new) if old is not None and new is not None else None,
         differences=_differences(pair) if both else (),

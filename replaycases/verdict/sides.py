@@ -51,6 +51,33 @@ class Side:
         return None
 
 
+@dataclass(frozen=True, kw_only=True)
+class SideSummary:
+    """Who ran and how it came out: what must stand beside every label. `boundary_passed` is None also where the runs
+    differ in it. `statuses` are those of the runs that were read, each once."""
+
+    name: str
+    version: str
+    digest: str
+    statuses: tuple[str, ...]
+    boundary_passed: bool | None
+
+
+def summary(side: Side) -> SideSummary | None:
+    """None for a side without any result."""
+    if not side.results:
+        return None
+    implementation = side.results[0]["implementation"]
+    passed = {manifest.boundary_passed for manifest in side.read}
+    return SideSummary(
+        name=implementation["name"],
+        version=implementation["version"],
+        digest=implementation["digest"],
+        statuses=tuple(sorted({manifest.status for manifest in side.read})),
+        boundary_passed=passed.pop() if len(passed) == 1 else None,
+    )
+
+
 def side_of(name: SideName, verified: Sequence[VerifiedManifest]) -> Side:
     manifests = [item.manifest for item in verified]
     return Side(name=name, results=tuple(sorted(manifests, key=_place)))

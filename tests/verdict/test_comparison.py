@@ -488,6 +488,18 @@ def test_what_is_proved_and_what_is_not_follow_from_the_facts() -> None:
     assert not any("No control was run" in line for line in failing.does_not_prove)
 
 
+def test_version_and_boundary_of_both_sides_stand_beside_the_label() -> None:
+    verdict = compare(CASE, old(), new())
+    assert verdict.old is not None
+    assert verdict.new is not None
+    assert (verdict.old.digest, verdict.old.boundary_passed, verdict.old.statuses) == (OLD, False, ("completed",))
+    assert (verdict.new.version, verdict.new.boundary_passed) == ("2", True)
+    mixed = compare(CASE, [], new(green(), red()))
+    assert mixed.old is None
+    assert mixed.new is not None
+    assert mixed.new.boundary_passed is None
+
+
 # Properties
 
 POOL = [
