@@ -10,18 +10,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from replaycases.fixture.canonical import canonical_bytes
 from replaycases.fixture.model import Event
 from replaycases.replay.matching import CONSUMED, LEFT, Miss, Script, subject
 from replaycases.replay.prompt_delta import PromptDelta, measure
 from replaycases.replay.request import BoundaryCall, CallBoundary, quoted
-from replaycases.replay.rules import Rules, adjust
+from replaycases.replay.rules import Rules, adjust, compared
 from replaycases.replay.values import differences
 from replaycases.verdict.observation import Difference, Divergence, DivergenceKind, RunStatus
 
 _Told = tuple[RunStatus, Divergence]
 SHOWN_DIFFERENCES = 100
-SEARCHED_EVENTS = 100
+SEARCHED_EVENTS = 50
 """How many events on either side of the place are searched for the nearest candidate."""
 _REVIEW = "review the change: if the new call is right, the case needs a reviewed alternative or another recording"
 _REMEDIES: Mapping[DivergenceKind, str] = {
@@ -142,10 +141,8 @@ def _is_of_kind(event: Event, call: BoundaryCall) -> bool:
 def _records(script: Script, event: Event, call: BoundaryCall, *, made_up_ids: bool) -> bool:
     if not _is_of_kind(event, call):
         return False
-    adjusted = adjust(subject(event), call.subject, script.rules.of(event), script.ids)
-    if adjusted.pending and not made_up_ids:
-        return False
-    return canonical_bytes(adjusted.actual) == canonical_bytes(subject(event))
+    adjusted, equal = compared(subject(event), call, script.rules.of(event), script.ids)
+    return equal and (made_up_ids or not adjusted.pending)
 
 
 def _nearest_here(script: Script, call: BoundaryCall, at: list[Event]) -> _Candidate | None:

@@ -14,12 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from replaycases.fixture.canonical import canonical_bytes
 from replaycases.fixture.model import Alternative, Event, Fixture
 from replaycases.replay.generated_ids import GeneratedIds, Id
 from replaycases.replay.prompt_delta import measure
 from replaycases.replay.request import BoundaryCall
-from replaycases.replay.rules import NONE, RuleBook, Rules, adjust
+from replaycases.replay.rules import NONE, RuleBook, Rules, compared
 from replaycases.replay.values import leaf_count
 
 LEFT, CONSUMED, SKIPPED = 0, 1, 2
@@ -114,18 +113,16 @@ class Script:
         return next((found for found in approvals if found is not None), None)
 
     def _approve_recorded(self, event: Event, call: BoundaryCall) -> Approval | None:
-        expected, rules = subject(event), self.rules.of(event)
-        if call.key == canonical_bytes(expected) and not rules.hidden and not rules.generated:
-            return Approval(leaf_count(call.subject), prompt_delta=0.0 if call.boundary == "model" else None)
-        adjusted = adjust(expected, call.subject, rules, self.ids)
-        delta = None
-        if canonical_bytes(adjusted.actual) == canonical_bytes(expected):
-            delta = 0.0
-        elif call.boundary == "model":
+        expected = subject(event)
+        adjusted, equal = compared(expected, call, self.rules.of(event), self.ids)
+        delta = 0.0
+        if not equal:
+            if call.boundary != "model":
+                return None
             measured = measure(expected, adjusted.actual, event.match.tolerance)
-            delta = measured.largest if measured.allowed else None
-        if delta is None:
-            return None
+            if not measured.allowed:
+                return None
+            delta = measured.largest
         return Approval(
             compared=max(leaf_count(expected) - adjusted.ignored_leaves, 0),
             pending=adjusted.pending,
@@ -139,8 +136,8 @@ class Script:
         other: Alternative = event.alternatives[number]
         if other.tool != call.name:
             return None
-        adjusted = adjust(other.arguments, call.subject, Rules((), event.match.generated), self.ids)
-        if canonical_bytes(adjusted.actual) != canonical_bytes(other.arguments):
+        adjusted, equal = compared(other.arguments, call, Rules((), event.match.generated), self.ids)
+        if not equal:
             return None
         return Approval(leaf_count(other.arguments), alternative=number, pending=adjusted.pending)
 

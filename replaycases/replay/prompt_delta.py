@@ -14,7 +14,7 @@ assistant message repeats of a tool call compares exactly: there one word can be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -93,16 +93,19 @@ def word_delta(expected: str, actual: str) -> float:
     if expected == actual:
         return 0.0
     left, right = _WORD.findall(expected), _WORD.findall(actual)
-    start = _common(left, right)
-    end = min(_common(left[::-1], right[::-1]), len(left) - start, len(right) - start)
+    start, end = _common_ends(left, right)
     left_middle, right_middle = left[start : len(left) - end], right[start : len(right) - end]
     if min(len(left_middle), len(right_middle)) > MEASURED_WORDS:
         return 1.0
     return float(Levenshtein.distance(left_middle, right_middle) / max(len(left), len(right)))
 
 
-def _common(left: list[str], right: list[str]) -> int:
-    return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+def _common_ends(left: Sequence[object], right: Sequence[object]) -> tuple[int, int]:
+    """How many items both sides share at the start and, of the rest, at the end."""
+    shortest = min(len(left), len(right))
+    start = next((i for i in range(shortest) if left[i] != right[i]), shortest)
+    end = next((i for i in range(shortest - start) if left[-1 - i] != right[-1 - i]), shortest - start)
+    return start, end
 
 
 def _is_messages(value: Any) -> bool:
@@ -171,13 +174,11 @@ def _structure(left: list[_Message], right: list[_Message]) -> list[Difference]:
 
 
 def _unaligned(left: list[_Message], right: list[_Message]) -> Iterator[Difference]:
-    for step in Levenshtein.opcodes([m.key for m in left], [m.key for m in right]):
-        olds, news = left[step.src_start : step.src_end], right[step.dest_start : step.dest_end]
-        if step.tag == "replace":
-            yield from (difference(old.pointer, old.body, new.body) for old, new in zip(olds, news, strict=True))
-        elif step.tag != "equal":
-            yield from (_lone(old, None) for old in olds)
-            yield from (_lone(None, new) for new in news)
+    """What one side has between the messages that both have at the start and at the end."""
+    old_keys, new_keys = [m.key for m in left], [m.key for m in right]
+    start, end = _common_ends(old_keys, new_keys)
+    yield from (_lone(old, None) for old in left[start : len(left) - end])
+    yield from (_lone(None, new) for new in right[start : len(right) - end])
 
 
 def _measure_leaves(delta: PromptDelta, old: Any, new: Any, pointer: str, tolerance: float) -> None:

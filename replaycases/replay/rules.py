@@ -10,6 +10,7 @@ from replaycases.fixture.canonical import canonical_bytes
 from replaycases.fixture.model import Event, Fixture
 from replaycases.fixture.pointer import ABSENT, covers, resolve
 from replaycases.replay.generated_ids import GeneratedIds, Id
+from replaycases.replay.request import BoundaryCall
 from replaycases.replay.values import leaf_count, replaced
 
 _SUBJECT = {"tool": "arguments", "model": "request", "human": "question"}
@@ -75,8 +76,15 @@ def gaps(fixture: Fixture) -> tuple[str, ...]:
     return tuple(entry["pointer"] for entry in fixture.missing if not entry.get("declared"))
 
 
+def compared(expected: Any, call: BoundaryCall, rules: Rules, ids: GeneratedIds) -> tuple[Adjusted, bool]:
+    """The call's subject as it is to be compared with `expected`, and whether it is the same."""
+    adjusted = adjust(expected, call.subject, rules, ids)
+    key = call.key if adjusted.actual is call.subject else canonical_bytes(adjusted.actual)
+    return adjusted, key == canonical_bytes(expected)
+
+
 def adjust(expected: Any, actual: Any, rules: Rules, ids: GeneratedIds) -> Adjusted:
-    """`actual` as it is to be compared with `expected`; neither value is changed."""
+    """`actual` with the rules applied; neither value is changed."""
     adjusted = Adjusted(actual)
     for pointer in rules.hidden:
         recorded, received = resolve(expected, pointer), resolve(actual, pointer)

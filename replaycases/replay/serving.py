@@ -28,7 +28,7 @@ class ServingCheck:
     def __init__(self, fixture: Fixture, declared: Mapping[str, Any] | None) -> None:
         lacking = gaps(fixture)
         self._needed = any(event.boundary == "model" for event in fixture.events)
-        self._declared = declared
+        self._declared = dict(declared) if isinstance(declared, Mapping) else None
         self._recorded = None if any(covers(gap, "/serving") for gap in lacking) else fixture.serving
         self._gaps = tuple(gap.removeprefix("/serving") for gap in lacking if gap.startswith("/serving/"))
         self._approved: set[bytes] = set()
