@@ -137,7 +137,7 @@ def diverged(pair: Pair) -> Decision | None:
         reason = "New asked for more than was recorded: review it, or run it again with a live model."
         return Decision(label=Label.DIVERGED, side="new", reason=reason)
     if took_another_path(new):
-        reason = "New took another path than the recording, so the recorded answers do not fit it: review it."
+        reason = f"New took another path than the recording{_where(new)}, so its answers do not fit: review it."
         return Decision(label=Label.DIVERGED, side="new", reason=reason)
     return None
 
@@ -203,7 +203,7 @@ def why_not_red(fixture: Fixture, old: Manifest) -> str | None:
     """None if this run is red: every boundary check violated, on the recorded path, with recorded answers only and
     nothing required left over. Otherwise why not."""
     if took_another_path(old):
-        return "it diverged from the recording"
+        return f"it diverged from the recording{_where(old)}"
     if old["authored_used"]:
         return "it used an authored answer, which was never recorded"
     if old["unconsumed"]:
@@ -224,10 +224,11 @@ def took_another_path(manifest: Manifest) -> bool:
 
 
 def _by_status(pair: Pair, status: str, label: Label, what: str) -> Decision | None:
-    side = next((side for side in pair.sides if side.with_status(status) is not None), None)
-    if side is None:
+    found = next(((side, run) for side in pair.sides if (run := side.with_status(status)) is not None), None)
+    if found is None:
         return None
-    return Decision(label=label, side=side.name, reason=f"{side.name.capitalize()} {what}.")
+    side, run = found
+    return Decision(label=label, side=side.name, reason=f"{side.name.capitalize()} {what}{_where(run)}.")
 
 
 def _boundary_results(fixture: Fixture, manifest: Manifest) -> list[str]:
@@ -245,6 +246,15 @@ def _without(fixture: Fixture, manifest: Manifest, result: str) -> list[str]:
 def _named(checks: Sequence[str]) -> str:
     shown = ", ".join(checks[:3])
     return shown if len(checks) <= 3 else f"{shown} and {len(checks) - 3} more"
+
+
+def _where(manifest: Manifest) -> str:
+    """ " at event 4 (arguments)": the place and kind of the run's own first divergence, as far as they are known."""
+    divergence = manifest["first_divergence"]
+    if divergence is None:
+        return ""
+    place = f" at event {divergence['seq']}" if divergence["seq"] is not None else ""
+    return f"{place} ({divergence['kind']})"
 
 
 def _words(status: str) -> str:

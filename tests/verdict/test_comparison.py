@@ -171,6 +171,12 @@ def test_a_lucky_run_cannot_be_picked_from_its_set() -> None:
 def test_one_run_cannot_be_counted_twice() -> None:
     lucky = new(green(), size=2)
     assert label(old(), [*lucky, *lucky]) is Label.NOT_COMPARABLE
+    renamed = new(green(), name="again", run_id="new-0")
+    assert label(old(), [*new(green()), *renamed]) is Label.NOT_COMPARABLE
+
+
+def test_one_run_cannot_stand_on_both_sides() -> None:
+    assert label(old(), new(green(), run_id="old-0")) is Label.NOT_COMPARABLE
 
 
 def test_runs_of_several_implementations_are_no_side() -> None:
@@ -329,6 +335,11 @@ def test_new_that_violates_before_it_breaks_off_is_still_failing() -> None:
 def test_new_that_asks_for_more_than_recorded_is_diverged() -> None:
     more = green(status="exhausted", first_divergence=Divergence(kind="model_exhausted", boundary="model"))
     assert label(old(), new(*twice(more))) is Label.DIVERGED
+
+
+def test_a_divergence_is_named_with_its_event_and_kind() -> None:
+    gone = compare(CASE, old(), new(*twice(green(status="diverged", first_divergence=PATH))))
+    assert "at event 2 (arguments)" in gone.reason
 
 
 @pytest.mark.parametrize("status", ["timed_out", "limit_exceeded", "crashed"])
