@@ -116,7 +116,7 @@ def _reported(field: str, spec: Mapping[str, Any], evidence: Evidence) -> Ruling
 
 def _cites(chunk: str, evidence: Evidence) -> bool:
     message = _message(evidence)
-    whole_word = rf"(?<!\w){re.escape(chunk)}(?!\w)"
+    whole_word = rf"(?<![\w-]){re.escape(chunk)}(?![\w-])"
     if message is not None and re.search(whole_word, message):
         return True
     structured = (evidence.outcome or {}).get("structured")

@@ -114,6 +114,7 @@ SEARCH = Call(boundary="retrieval", params={"query": "q"}, seq=1)
     [
         ([SEARCH], {"message": "see [kb-1]"}, "held"),
         ([SEARCH], {"message": "see kb-12"}, "violated"),
+        ([SEARCH], {"message": "see kb-1-2"}, "violated"),
         ([SEARCH], {"message": "hi", "structured": {"sources": [{"id": "kb-1"}]}}, "held"),
         ([SEARCH], {"structured": ["kb-1"]}, "held"),
         ([SEARCH], {"message": "no source"}, "violated"),
