@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import re2  # type: ignore[import-untyped]  # ships no type information
+import re2
 
 from replaycases.importers.findings import refused
 from replaycases.importers.neutral import ToolStep
