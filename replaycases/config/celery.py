@@ -7,7 +7,7 @@ import signal
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init
+from celery.signals import beat_embedded_init, worker_process_init
 
 from replaycases.config import filesystem_broker
 from replaycases.config.processes import die_with_parent
@@ -20,8 +20,9 @@ app.config_from_object("replaycases.config.celery_settings")
 app.autodiscover_tasks()
 
 
+@beat_embedded_init.connect  # type: ignore[untyped-decorator] # celery has no types here
 @worker_process_init.connect  # type: ignore[untyped-decorator] # celery has no types here
 def die_with_the_worker(**kwargs: Any) -> None:
-    """A pool process dies with its worker: what it was replaying goes with it, and the sweep takes the run back once
-    the lease has passed."""
+    """A pool process, or a beat inside the worker, dies with its worker: what was being replayed goes with it, and the
+    sweep takes the run back once the lease has passed."""
     die_with_parent(signal.SIGKILL)

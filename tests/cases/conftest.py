@@ -25,7 +25,10 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     deployments.migrated({"REPLAYCASES_VAR": str(folder)})
     path = folder / "replaycases.sqlite3"
     # Fold the write-ahead log in, so that the file alone is the database.
-    subprocess.run(["python3", "-c", f"import sqlite3; sqlite3.connect({str(path)!r}).execute('PRAGMA wal_checkpoint(TRUNCATE)')"], check=True)
+    subprocess.run(
+        ["python3", "-c", f"import sqlite3; sqlite3.connect({str(path)!r}).execute('PRAGMA wal_checkpoint(TRUNCATE)')"],
+        check=True,
+    )
     return path
 
 
@@ -57,9 +60,7 @@ def postgresql_dsn(url: str) -> str:
 
 
 @pytest.fixture(params=["embedded", "services"])
-def deployment(
-    request: pytest.FixtureRequest, django_db_blocker: DjangoDbBlocker
-) -> Iterator[deployments.Deployment]:
+def deployment(request: pytest.FixtureRequest, django_db_blocker: DjangoDbBlocker) -> Iterator[deployments.Deployment]:
     """Both pairs: SQLite with the file-system broker, PostgreSQL with Redis. This process is connected to it."""
     folder = Path(tempfile.mkdtemp(prefix="rc-var-"))
     with ExitStack() as stack:
@@ -73,11 +74,11 @@ def deployment(
             name = f"deployment{next(_databases)}"
             with psycopg.connect(postgresql_dsn(cluster), autocommit=True) as connection:
                 connection.execute(f"CREATE DATABASE {name} TEMPLATE template")
-            redis, process = stack.enter_context(services.redis_server())
+            redis = stack.enter_context(services.redis_server())
             url = cluster.removesuffix("postgres") + name
             env = {**deployments.QUICK, **SECRET, "REPLAYCASES_VAR": str(folder), "DATABASE_URL": url}
             made = deployments.Deployment(
-                name="services", folder=folder, env={**env, "REDIS_URL": redis}, broker_process=process
+                name="services", folder=folder, env={**env, "REDIS_URL": redis.url}, redis=redis
             )
         with django_db_blocker.unblock(), deployments.connected(made):
             stack.callback(made.stop)

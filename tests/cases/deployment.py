@@ -22,6 +22,7 @@ from django.test import override_settings
 from replaycases.config import celery_settings, filesystem_broker
 from replaycases.config.celery import app
 from replaycases.config.environment import broker, database
+from tests.services import Redis
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
@@ -44,7 +45,7 @@ class Deployment:
     name: str
     folder: Path
     env: dict[str, str]
-    broker_process: subprocess.Popen[bytes] | None = None
+    redis: Redis | None = None
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -71,6 +72,20 @@ class Deployment:
             )
         self.workers.append(process)
         return process
+
+    def stop_broker(self) -> None:
+        """The broker goes away, with all messages in it; publishing fails from now on."""
+        if self.redis is not None:
+            self.redis.stop()
+            return
+        shutil.rmtree(self.folder / "broker", ignore_errors=True)
+        (self.folder / "broker").write_text("no directory, so no queue")
+
+    def start_broker(self) -> None:
+        if self.redis is not None:
+            self.redis.start()
+        else:
+            (self.folder / "broker").unlink()
 
     def log(self) -> str:
         return "\n".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("worker-*.log")))
