@@ -249,7 +249,7 @@ def _named(checks: Sequence[str]) -> str:
 
 
 def _where(manifest: Manifest) -> str:
-    """As in " at event 4 (arguments)": the place and kind of the run's own first divergence, as far as they are known."""
+    """As in " at event 4 (arguments)": the place and kind of the run's own first divergence, so far as known."""
     divergence = manifest["first_divergence"]
     if divergence is None:
         return ""

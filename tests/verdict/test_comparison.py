@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -497,6 +499,13 @@ def test_what_is_proved_and_what_is_not_follow_from_the_facts() -> None:
     failing = compare(CASE, old(), new(*twice(red())), controls=PASSED)
     assert "It does not show that the incident is fixed." in failing.does_not_prove
     assert not any("No control was run" in line for line in failing.does_not_prove)
+
+
+def test_a_comparison_can_be_written_as_json() -> None:
+    document = json.loads(orjson.dumps(compare(CASE, old(), new(), controls=PASSED).as_dict()))
+    assert (document["label"], document["green"], document["exit_code"]) == ("verified_red_to_green", True, 0)
+    assert document["first_divergence"]["pointer"] == "/arguments/key"
+    assert document["control_results"] == [{"control": "c1", "passed": True, "reason": ""}]
 
 
 def test_version_and_boundary_of_both_sides_stand_beside_the_label() -> None:
