@@ -13,7 +13,7 @@ QUOTED = 80
 """How many characters of a name sent by the implementation a message repeats."""
 
 
-class InvalidRequest(ValueError):
+class ProtocolBreach(ValueError):
     """The line is no valid request; the text says what is wrong and holds no value of it."""
 
 
@@ -98,24 +98,24 @@ def quoted(name: object) -> str:
 def checked_params(method: object, params: object) -> dict[str, Any]:
     """The params of a known method in the shape the protocol gives them; absent params are an empty object.
 
-    Raises InvalidRequest for an unknown method, a missing, unknown or mistyped parameter, and for values that have no
+    Raises ProtocolBreach for an unknown method, a missing, unknown or mistyped parameter, and for values that have no
     canonical form (and so could be neither compared nor kept).
     """
     if not isinstance(method, str) or method not in _SHAPES:
-        raise InvalidRequest(f"unknown method {quoted(method)}; protocol 1 knows {', '.join(_SHAPES)}")
+        raise ProtocolBreach(f"unknown method {quoted(method)}; protocol 1 knows {', '.join(_SHAPES)}")
     shape = _SHAPES[method]
     given = {} if params is None else params
     if type(given) is not dict:
-        raise InvalidRequest(f"{method}: params must be an object")
+        raise ProtocolBreach(f"{method}: params must be an object")
     for name in given:
         if name not in shape:
-            raise InvalidRequest(f"{method}: unknown parameter {quoted(name)}")
+            raise ProtocolBreach(f"{method}: unknown parameter {quoted(name)}")
     subject = _REQUIRED.get(method)
     if subject is not None and subject not in given:
-        raise InvalidRequest(f"{method}: `{subject}` is missing")
+        raise ProtocolBreach(f"{method}: `{subject}` is missing")
     for name, kind in shape.items():
         if not kind.holds(given.get(name)):
-            raise InvalidRequest(f"{method}: `{name}` must be {kind.words}")
+            raise ProtocolBreach(f"{method}: `{name}` must be {kind.words}")
     _refuse_what_is_not_json(method, given)
     return given
 
@@ -137,4 +137,4 @@ def _refuse_what_is_not_json(method: str, params: Mapping[str, Any]) -> None:
     try:
         canonical_bytes(params)
     except NotCanonical as error:
-        raise InvalidRequest(f"{method}: params are not exact JSON ({error})") from None
+        raise ProtocolBreach(f"{method}: params are not exact JSON ({error})") from None

@@ -12,7 +12,7 @@ from replaycases.replay.ending import Ended, Halted, conclude
 from replaycases.replay.explain import explain, left_over, unanswerable
 from replaycases.replay.matching import Miss, Script, Selection
 from replaycases.replay.policies import policy_refusal
-from replaycases.replay.request import BoundaryCall, InvalidRequest, boundary_call, checked_params, quoted
+from replaycases.replay.request import BoundaryCall, ProtocolBreach, boundary_call, checked_params, quoted
 from replaycases.replay.serving import ServingCheck
 from replaycases.verdict.observation import Call, Divergence, Observation, RunStatus
 
@@ -105,7 +105,7 @@ class ReplaySession:
         try:
             checked = checked_params(method, params)
             self._refuse_out_of_turn(method)
-        except InvalidRequest as error:
+        except ProtocolBreach as error:
             return self._halt(Halted("adapter_error", str(error)))
         if method == "session.start":
             return self._start()
@@ -143,10 +143,10 @@ class ReplaySession:
 
     def _refuse_out_of_turn(self, method: str) -> None:
         if self._finished:
-            raise InvalidRequest(f"{quoted(method)} came after finish; nothing may follow it")
+            raise ProtocolBreach(f"{quoted(method)} came after finish; nothing may follow it")
         if self._started is (method == "session.start"):
             fault = "came a second time" if self._started else "came before session.start"
-            raise InvalidRequest(f"{quoted(method)} {fault}")
+            raise ProtocolBreach(f"{quoted(method)} {fault}")
 
     def _halt(self, halted: Halted) -> Halt:
         self._halted = halted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaycases.fixture.canonical import digest
@@ -37,6 +37,7 @@ VALUES = st.recursive(
 )
 ARGUMENTS = st.fixed_dictionaries({"x": VALUES}, optional={"note": SCALARS, "key": st.sampled_from(["k1", "k2"])})
 MATCHES = st.sampled_from([{}, {"ignore": ["/note"]}, {"generated": ["/key"]}])
+UNTIMED = settings(deadline=None)
 NOW = "2026-03-29T01:30:00+01:00"
 
 
@@ -71,12 +72,14 @@ def _unsplit(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return named
 
 
+@UNTIMED
 @given(recordings())
 def test_a_recording_replayed_against_itself_completes_with_nothing_left_over(recording: Any) -> None:
     observation = run(recording, recorded_requests(recording))
     assert (observation.status, observation.unconsumed, observation.optional_skipped) == ("completed", (), ())
 
 
+@UNTIMED
 @given(recordings(), st.data())
 def test_leaving_out_a_required_call_never_completes_with_nothing_left_over(
     recording: Any, data: st.DataObject
@@ -89,6 +92,7 @@ def test_leaving_out_a_required_call_never_completes_with_nothing_left_over(
         assert observation.status != "completed" or observation.unconsumed
 
 
+@UNTIMED
 @given(recordings(), st.data())
 def test_one_changed_argument_outside_the_rules_never_completes(recording: Any, data: st.DataObject) -> None:
     tools = [n for n, event in enumerate(recording.events) if event.boundary == "tool"]
@@ -104,6 +108,7 @@ def test_one_changed_argument_outside_the_rules_never_completes(recording: Any, 
     assert run(recording, requests).status != "completed"
 
 
+@UNTIMED
 @given(recordings(), st.data())
 def test_one_changed_tool_name_never_completes(recording: Any, data: st.DataObject) -> None:
     tools = [n for n, event in enumerate(recording.events) if event.boundary == "tool"]
@@ -115,6 +120,7 @@ def test_one_changed_tool_name_never_completes(recording: Any, data: st.DataObje
         assert run(recording, requests).status != "completed"
 
 
+@UNTIMED
 @given(st.lists(st.tuples(st.sampled_from("ab"), ARGUMENTS, MATCHES), min_size=1, max_size=5), st.data())
 def test_members_of_a_group_complete_in_any_order(members: Any, data: st.DataObject) -> None:
     events = [tool_event(n, tool, args, match=match, group="g") for n, (tool, args, match) in enumerate(members)]
@@ -123,6 +129,7 @@ def test_members_of_a_group_complete_in_any_order(members: Any, data: st.DataObj
     assert run(recording, [*requests, call("end")]).status == "completed"
 
 
+@UNTIMED
 @given(st.lists(ARGUMENTS, min_size=2, max_size=5), st.data())
 def test_a_member_moved_across_the_barrier_does_not_complete(members: Any, data: st.DataObject) -> None:
     events = [tool_event(n, "a", arguments, group="g") for n, arguments in enumerate(members)]
@@ -135,6 +142,7 @@ def test_a_member_moved_across_the_barrier_does_not_complete(members: Any, data:
     assert observation.first_divergence.kind == "order"
 
 
+@UNTIMED
 @given(VALUES, VALUES)
 def test_matching_agrees_with_the_canonical_digests(recorded: Any, received: Any) -> None:
     recording = fixture([tool_event(1, "t", {"x": recorded})])
@@ -142,6 +150,7 @@ def test_matching_agrees_with_the_canonical_digests(recorded: Any, received: Any
     assert completed is (digest(recorded) == digest(received))
 
 
+@UNTIMED
 @given(VALUES, VALUES)
 def test_differences_are_found_exactly_where_digests_differ_and_their_pointers_resolve(left: Any, right: Any) -> None:
     found = list(differences(left, right))
@@ -153,6 +162,7 @@ def test_differences_are_found_exactly_where_digests_differ_and_their_pointers_r
             assert same(resolve(right, difference.pointer), difference.actual)
 
 
+@UNTIMED
 @given(VALUES, st.data())
 def test_replacing_changes_one_place_and_not_the_document(value: Any, data: st.DataObject) -> None:
     before = copy.deepcopy(value)
@@ -180,6 +190,7 @@ WORDS = st.sampled_from(["tool", "arguments", "request", "serving", "query", "qu
 PARAMS = st.none() | VALUES | st.dictionaries(WORDS, VALUES | st.floats() | st.text(max_size=2) | st.integers())
 
 
+@UNTIMED
 @given(recordings(), st.lists(st.tuples(METHODS, PARAMS), max_size=6))
 def test_any_requests_whatever_get_a_reply_and_once_halted_only_halts(recording: Any, requests: list[Request]) -> None:
     running = ReplaySession(recording, serving=None, clock=None)
@@ -190,6 +201,7 @@ def test_any_requests_whatever_get_a_reply_and_once_halted_only_halts(recording:
         assert isinstance(reply, Halt) is halted is running.halted
 
 
+@UNTIMED
 @given(recordings(), st.data())
 def test_the_same_requests_give_the_same_observation(recording: Any, data: st.DataObject) -> None:
     requests = data.draw(st.permutations(recorded_requests(recording)))
