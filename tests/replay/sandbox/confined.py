@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replaycases.replay.sandbox.base import Launch, Limits, Mount, Sandboxed, Tier
+from replaycases.replay.sandbox.guard import landlock
 from replaycases.replay.sandbox.interpreter import usable_interpreter
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -95,6 +96,11 @@ def run(
     with started(tier, code, *arguments, limits=limits, mounts=mounts) as confined:
         status = confined.running.wait(SECONDS)
         return status, confined.output
+
+
+def hides_processes(tier: Tier) -> bool:
+    """Whether a program cannot signal other processes of its user: before Landlock 6 tier seccomp hides only ours."""
+    return tier.name != "seccomp" or landlock.abi() >= 6
 
 
 def ask(tier: Tier, code: str, *arguments: str, mounts: tuple[Mount, ...] = ()) -> Any:

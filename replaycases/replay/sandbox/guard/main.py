@@ -19,6 +19,8 @@ STOP = signal.SIGTERM
 WATCHED = (signal.SIGCHLD, STOP, signal.SIGINT, signal.SIGHUP)
 NOT_EXECUTABLE = 127
 LINUX = sys.platform == "linux"
+# How long to let bwrap's process 1 die by itself before we look for it.
+PROCESS_1_SECONDS = 0.1
 # Where our own descriptors start, out of the way of the program's.
 OURS = 32
 
@@ -39,10 +41,10 @@ class Events:
             signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
 
-    def wait(self) -> bool:
-        """Wait for something to happen: True to go on, False to stop."""
-        ready, _, _ = select.select([self._signals, self._status], [], [])
-        if self._status in ready:
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for something to happen: True if a child ended, False to stop or after `timeout` seconds."""
+        ready, _, _ = select.select([self._signals, self._status], [], [], timeout)
+        if self._status in ready or not ready:
             return False
         return set(os.read(self._signals, 512)) == {signal.SIGCHLD}
 
@@ -57,6 +59,9 @@ def main(descriptors: list[int], keeper: int) -> None:
         program = _prepare_and_start(spec, program_fds, keeper)
         _report(status_fd, {"ready": os.getpid()})
         status = _watch(program, events)
+        if spec.tier == "bubblewrap":  # it leaves when the program ends; its process 1 then dies within milliseconds
+            while not _reaped_all() and events.wait(PROCESS_1_SECONDS):
+                pass
     except (OSError, SetupFailed) as failed:
         status = None
         _report(status_fd, {"failed": str(failed)})
@@ -105,10 +110,11 @@ def _prepare_and_start(spec: Spec, program_fds: list[int], keeper: int) -> int:
         os.mkdir(spec.private, 0o700)
         os.chown(spec.private, *(2 * [-1 if spec.uid is None else spec.uid]))
     guards, (failure, tell) = (os.getpid(), keeper, spec.supervisor), os.pipe()
+    identity = os.geteuid(), os.getegid()  # in the new user namespace they cannot be read before they are mapped
     pid = kernel.clone_into_namespaces() if namespaces else os.fork()
     if pid == 0:
         os.close(failure)
-        _be_process_1(spec, tell, program_fds) if namespaces else _be_program(spec, tell, guards)
+        _be_process_1(spec, tell, program_fds, identity) if namespaces else _be_program(spec, tell, guards)
     os.close(tell)
     _silence(*program_fds)
     with os.fdopen(failure, "rb") as pipe:
@@ -132,12 +138,12 @@ def _be_program(spec: Spec, tell: int, guards: tuple[int, ...]) -> None:
         os._exit(NOT_EXECUTABLE)
 
 
-def _be_process_1(spec: Spec, tell: int, program_fds: list[int]) -> None:
+def _be_process_1(spec: Spec, tell: int, program_fds: list[int], identity: tuple[int, int]) -> None:
     """Never returns. When process 1 ends the kernel ends the whole pid namespace."""
     try:
         restore_signals()
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL, "parent death signal")
-        root.map_identity(os.geteuid(), os.getegid())
+        root.map_identity(*identity)
         kernel.set_host_name("replay")
         root.enter(spec)
         program = os.fork()
