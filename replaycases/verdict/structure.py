@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 
 from replaycases.fixture.canonical import canonical_bytes
-from replaycases.fixture.pointer import ABSENT, resolve, split
+from replaycases.fixture.pointer import ABSENT, join, resolve, split
 from replaycases.verdict.evidence import Evidence
 from replaycases.verdict.observation import Call
 from replaycases.verdict.rulings import Ruling, held, undetermined, violated, worst
@@ -17,7 +17,9 @@ from replaycases.verdict.rulings import Ruling, held, undetermined, violated, wo
 def relation(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
     """{kind: equal | different, pointers: [a, b]} over the observation document.
 
-    1 equals 1.0 and true is not 1. A pointer to nothing is the value *absent*, equal only to another absent one.
+    1 equals 1.0 and true is not 1. A pointer to nothing is the value *absent*, equal only to another absent one. The
+    call that crosses the horizon breaks a relation only with another call of its tool: what else came next is not its
+    matter.
     """
     first, second = spec["pointers"]
     values = [resolve(evidence.document, pointer) for pointer in (first, second)]
@@ -25,6 +27,8 @@ def relation(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
     observed = "the two values are equal" if equal else "the two values differ"
     if equal == (spec["kind"] == "equal"):
         return held(observed, first, second)
+    if _is_foreign_crossing(first, second, evidence):
+        return undetermined("the call past the horizon is not one that this relation speaks of", first, second)
     settled = all(value is not ABSENT for value in values) and _is_settled(first) and _is_settled(second)
     return violated(observed, first, second, final=settled)
 
@@ -73,6 +77,17 @@ def _is_settled(pointer: str) -> bool:
     """True for places that a longer run could not change: within one call, or in the reported outcome."""
     tokens = split(pointer)
     return (len(tokens) >= 2 and tokens[0] == "calls") or tokens[:1] == ["outcome"]
+
+
+def _is_foreign_crossing(first: str, second: str, evidence: Evidence) -> bool:
+    calls = [_call_at(pointer, evidence) for pointer in (first, second)]
+    crosses = any(call is not None and call.crossing for call in calls)
+    return crosses and len({None if call is None else call.params.get("tool") for call in calls}) > 1
+
+
+def _call_at(pointer: str, evidence: Evidence) -> Call | None:
+    entry = resolve(evidence.document, join("", *split(pointer)[:2])) if pointer.startswith("/calls/") else ABSENT
+    return None if entry is ABSENT else evidence.observation.calls[int(split(pointer)[1])]
 
 
 def _turns(most: int, evidence: Evidence) -> Ruling:

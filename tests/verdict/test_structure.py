@@ -7,7 +7,7 @@ import pytest
 
 from replaycases.fixture.model import Fixture
 from replaycases.verdict.checks import evaluate
-from tests.verdict.cases import call, fixture_2, model_call, observed, result, tool_event
+from tests.verdict.cases import call, crossing, fixture_2, model_call, observed, result, tool_event
 
 
 def related(kind: str, first: str, second: str) -> Fixture:
@@ -48,6 +48,22 @@ def test_a_relation_between_calls_that_were_made_stays_broken_when_the_run_broke
     assert result(related("equal", K0, K1), observed(made[0], status="diverged")) == "undetermined"
 
 
+CROSSED = {"status": "decided", "outcome": None}
+
+
+@pytest.mark.parametrize(
+    ("next_call", "expected"),
+    [
+        (crossing("pay", {"k": "a"}), "held"),
+        (crossing("pay", {"k": "b"}), "violated"),
+        (crossing("look", {}), "undetermined"),
+    ],
+)
+def test_a_crossing_call_breaks_a_relation_only_with_another_call_of_its_tool(next_call: Any, expected: str) -> None:
+    made = observed(call("pay", {"k": "a"}, seq=1), next_call, **CROSSED)
+    assert result(related("equal", K0, K1), made) == expected
+
+
 def shaped(schema: Any) -> Fixture:
     return fixture_2([tool_event(1, "pay")], {"boundary": ["x"], "schema": {"id": "x", "schema": schema}})
 
@@ -55,6 +71,8 @@ def shaped(schema: Any) -> Fixture:
 def test_a_schema_describes_the_observation_document() -> None:
     at_most_one = shaped({"properties": {"calls": {"maxItems": 1}}})
     assert result(at_most_one, observed(call("pay", seq=1))) == "held"
+    assert result(at_most_one, observed(call("pay", seq=1), model_call(answered=False), **CROSSED)) == "held"
+    assert result(at_most_one, observed(call("pay", seq=1), crossing("pay"), **CROSSED)) == "violated"
     assert result(at_most_one, observed(call("pay", seq=1), call("pay"))) == "violated"
     assert result(at_most_one, observed(call("pay", seq=1), call("pay"), status="crashed")) == "undetermined"
 
