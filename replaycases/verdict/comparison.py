@@ -68,8 +68,9 @@ class Comparison:
 
     @property
     def exit_code(self) -> int:
-        """Pairs of another mode than replay are listed and never change the code."""
-        return exit_code(self.label) if self.mode == "replay" else 0
+        """Pairs of another mode than replay are listed and never change the code, as long as they are pairs at all."""
+        listed_only = self.mode != "replay" and self.label is not Label.NOT_COMPARABLE
+        return 0 if listed_only else exit_code(self.label)
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "label": str(self.label), "green": self.green, "exit_code": self.exit_code}

@@ -407,6 +407,11 @@ def test_a_pair_that_is_no_replay_is_at_best_compatible_and_never_changes_the_co
     )
 
 
+def test_a_pair_of_two_modes_is_no_compatibility_pair() -> None:
+    verdict = compare(CASE, old(mode="compatibility"), new())
+    assert (verdict.label, verdict.exit_code) == (Label.NOT_COMPARABLE, 40)
+
+
 SERVING = {"provider": "p", "requested_model": "m", "api_version": "1", "settings": {}}
 GAP = {"pointer": "/locale", "cost": "unknown locale"}
 
