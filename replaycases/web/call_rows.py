@@ -52,20 +52,22 @@ def _answer(call: Call, event: Event | None) -> str:
         return "not answered: the run ended here"
     if event is None:
         return "no recorded answer"
-    outcome = event.outcome
+    outcome, source = event.outcome, ""
     if call["alternative"] is not None and call["alternative"] < len(event.alternatives):
-        outcome = event.alternatives[call["alternative"]].outcome
+        chosen = event.alternatives[call["alternative"]]
+        outcome, source = chosen.outcome, f" ({chosen.origin} alternative)"
     if outcome is not None and outcome.type == "error":
-        return f"error {outcome.kind}: {outcome.message}"
+        return f"error{source} {outcome.kind}: {outcome.message}"
     answers = {"model": event.response, "retrieval": event.chunks, "human": event.decision}
-    return f"result {words.as_text(answers.get(event.boundary, outcome.value if outcome else None))}"
+    value = answers.get(event.boundary, outcome.value if outcome else None)
+    return f"result{source} {words.as_text(value)}"
 
 
 def _row(aligned: Aligned, left: Call | None, right: Call | None, event: Event | None, place: int) -> Row:
     some: Call = left if left is not None else right or {}
     about: dict[str, Any] = {
         "name": f"{'?' if aligned.seq is None else aligned.seq} {call_name(some)}",
-        "also": _note(left, right, event),
+        "also": _note(event),
         "anchor": f"step-at-{place}" if aligned.seq is None else f"step-{aligned.seq}",
     }
     if left is None or right is None:
@@ -87,17 +89,11 @@ def _gap(left: Call | None, right: Call | None, event: Event | None, about: dict
     return Row(kind="only_new", old=hole, new=made, **about)
 
 
-def _note(left: Call | None, right: Call | None, event: Event | None) -> str:
-    notes = []
+def _note(event: Event | None) -> str:
     if event is None:
-        notes.append("no recorded event")
-    elif event.optional:
-        notes.append("optional")
-    if event is not None and event.effect:
-        notes.append(f"effect {event.effect.action}")
-    if any(call and call["alternative"] is not None for call in (left, right)):
-        notes.append("answered by a declared alternative")
-    return ", ".join(notes)
+        return "no recorded event"
+    notes = ["optional"] if event.optional else []
+    return ", ".join([*notes, f"effect {event.effect.action}"] if event.effect else notes)
 
 
 def _ignored(aligned: Aligned, left: Call, right: Call, *, shown: bool) -> Iterator[Row]:

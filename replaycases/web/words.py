@@ -78,14 +78,23 @@ def _marks(old: str, new: str) -> tuple[Spans, Spans]:
 
 
 def _joined(text: str, spans: Spans) -> Spans:
-    """Neighbouring spans as one where only white space lies between them: a phrase is marked whole."""
+    """Neighbouring spans as one where only white space lies between them, so that a phrase is marked whole; and no
+    white space at their edges."""
     joined: Spans = []
     for begin, end in spans:
         if joined and not text[joined[-1][1] : begin].strip():
             joined[-1] = (joined[-1][0], end)
         elif begin != end:
             joined.append((begin, end))
-    return joined
+    return [_trimmed(text, *span) for span in joined]
+
+
+def _trimmed(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Without white space at the edges; a span of nothing else stays, or the difference would not show."""
+    part = text[begin:end]
+    if not part.strip():
+        return begin, end
+    return begin + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
 def _places(words: list[str]) -> list[int]:

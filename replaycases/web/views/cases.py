@@ -32,7 +32,7 @@ def case_list(request: HttpRequest) -> HttpResponse:
             "section": "cases",
             "filter": found,
             "filtered": any(request.GET.get(name) for name in found.filters),
-            "page": page_of(request, found.qs),
+            "page": page_of(request, found.qs if found.is_valid() else found.qs.none()),
             "has_projects": Project.objects.visible_to(user).exists(),
             "may_create": projects_where(user, CREATES_CASES).exists(),
         },

@@ -24,7 +24,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "section": "runs",
         "filter": found,
         "filtered": any(request.GET.get(name) for name in found.filters),
-        "page": page_of(request, found.qs),
+        "page": page_of(request, found.qs if found.is_valid() else found.qs.none()),
         "has_projects": Project.objects.visible_to(user).exists(),
     }
     return render(request, "runs/list.html", context)

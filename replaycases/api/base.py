@@ -1,0 +1,74 @@
+"""What every view of the API shares: strict bodies, a cap, scoped objects, cursors, errors as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from django.conf import settings
+from django.http import HttpResponse
+from rest_framework.pagination import CursorPagination
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from replaycases.accounts.models import User
+from replaycases.api import errors
+from replaycases.api.parsers import StrictJSONParser
+from replaycases.api.schema import ApiSchema
+from replaycases.cases import evidence
+from replaycases.cases.models import Payload
+
+# A multipart body is a little larger than the file in it.
+MULTIPART_SLACK = 64 * 1024
+
+
+class NewestFirst(CursorPagination):
+    """Stable under inserts; the id breaks ties between rows of the same instant."""
+
+    ordering = ("-created_at", "-pk")
+    page_size = 100
+    page_size_query_param = "page_size"
+    max_page_size = 500
+
+
+class ApiViewSet(GenericViewSet[Any]):
+    """Subclasses give `queryset`; it is narrowed to what the user may see, so a foreign object is a 404."""
+
+    schema = ApiSchema()
+    parser_classes = [StrictJSONParser, MultiPartParser]
+    pagination_class = NewestFirst
+    lookup_value_converter = "uuid"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_UPLOAD_BYTES + MULTIPART_SLACK:
+            raise errors.BodyTooLarge
+
+    def get_queryset(self) -> Any:
+        queryset = super().get_queryset()
+        return queryset.visible_to(self.user) if self.request.user.is_authenticated else queryset.none()
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
+        return errors.handle
+
+    @property
+    def user(self) -> User:
+        return cast("User", self.request.user)
+
+    def checked(self, serializer_class: type[Any]) -> dict[str, Any]:
+        """The request's body, validated by the serializer."""
+        serializer = serializer_class(data=self.request.data, context=self.get_serializer_context())
+        serializer.is_valid(raise_exception=True)
+        return cast("dict[str, Any]", serializer.validated_data)
+
+    def download(self, payload: Payload, name: str) -> HttpResponse:
+        """The exact bytes as an attachment, for those who may read them."""
+        if not evidence.readable_by(payload, self.user):
+            self.permission_denied(self.request, message="Quarantined evidence; your roles do not read it.")
+        return HttpResponse(
+            evidence.read(payload),
+            content_type="application/json",
+            headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
+        )

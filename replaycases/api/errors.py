@@ -1,0 +1,77 @@
+"""What goes wrong, as JSON: {detail, findings?} with a status that says whose fault it is.
+
+400 the request cannot be read or breaks its shape · 401/403 who asks · 404 not there, or not yours · 409 not now ·
+413 too large · 422 readable, but no fixture or implementation. Nothing that a client sends gives a 5xx.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.exceptions import ValidationError as DjangoValidationError
+from rest_framework import status
+from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from replaycases.cases.evidence import EvidenceTooLarge
+from replaycases.fixture.findings import Finding, FixtureInvalid
+from replaycases.replay.implementation import ImplementationInvalid
+
+
+class WithFindings(APIException):
+    """An error that names places in a document."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        super().__init__()
+        self.findings = [finding.as_dict() for finding in findings]
+
+
+class BadDocument(WithFindings):
+    status_code = status.HTTP_400_BAD_REQUEST
+    default_detail = "The body is not JSON that every reader understands the same."
+    default_code = "bad_document"
+
+
+class Unprocessable(WithFindings):
+    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+    default_detail = "The document has findings. Nothing was stored."
+    default_code = "findings"
+
+
+class BodyTooLarge(APIException):
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = "The body is larger than this server accepts."
+    default_code = "too_large"
+
+
+class WrongState(APIException):
+    status_code = status.HTTP_409_CONFLICT
+    default_detail = "This is not possible in the present state."
+    default_code = "wrong_state"
+
+
+def translated(error: Exception) -> Exception:
+    """A domain error as the API error that stands for it; any other one as it is."""
+    if isinstance(error, FixtureInvalid):
+        return Unprocessable(error.findings)
+    if isinstance(error, ImplementationInvalid):
+        finding = Finding(
+            id="implementation.invalid", level="error", pointer=error.pointer, message=error.message, hint=error.hint
+        )
+        return Unprocessable([finding])
+    if isinstance(error, EvidenceTooLarge):
+        return BodyTooLarge()
+    if isinstance(error, DjangoValidationError):
+        return ValidationError({"detail": " ".join(error.messages)})
+    return error
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's handler, over translated errors, with the findings put beside `detail`."""
+    translated_error = translated(error)
+    response = exception_handler(translated_error, context)
+    if response is not None and isinstance(translated_error, WithFindings):
+        response.data["findings"] = translated_error.findings
+    return response

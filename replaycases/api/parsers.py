@@ -1,0 +1,31 @@
+"""Bodies are read by the strict parser of fixtures, within a cap: what two readers could understand differently is
+refused with its pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework.parsers import BaseParser
+
+from replaycases.api.errors import BadDocument, BodyTooLarge
+from replaycases.fixture import strict_json
+from replaycases.fixture.findings import FixtureInvalid
+
+
+class StrictJSONParser(BaseParser):
+    """`application/json` only. Raises BadDocument (400, with findings) or BodyTooLarge (413)."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        data = stream.read(settings.MAX_UPLOAD_BYTES + 1)
+        if len(data) > settings.MAX_UPLOAD_BYTES:
+            raise BodyTooLarge
+        try:
+            return strict_json.parse(data)
+        except FixtureInvalid as invalid:
+            raise BadDocument(invalid.findings) from None

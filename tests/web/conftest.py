@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import Role
+from replaycases.cases.models import Case
+from tests import factories
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return factories.project()
+
+
+@pytest.fixture
+def everyone(project: Project) -> User:
+    return factories.everyone(project)
+
+
+@pytest.fixture
+def viewer(project: Project) -> User:
+    return factories.person(project, Role.VIEWER)
+
+
+@pytest.fixture
+def case(project: Project, everyone: User) -> Case:
+    return factories.case(project, everyone)
+
+
+@pytest.fixture
+def signed_in(client: Client, everyone: User) -> Client:
+    client.force_login(everyone)
+    return client
+
+
+@pytest.fixture
+def looking(viewer: User) -> Client:
+    """A client of somebody who may only look."""
+    client = Client()
+    client.force_login(viewer)
+    return client

@@ -1,0 +1,195 @@
+"""The comparison page: what it says, what it hides, and that only an earned verdict is green."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from replaycases.accounts.models import User
+from replaycases.cases import jobs
+from replaycases.cases.models import Case, Classification, Comparison, RunState
+from tests import factories
+from tests.web import recorded
+
+
+def page(client: Client, comparison: Comparison, query: str = "") -> str:
+    case = comparison.revision.case
+    response = client.get(f"/cases/{case.readable_id}/comparisons/{comparison.number}/{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_a_fix_is_shown_from_red_to_green_with_its_first_divergence(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    html = page(signed_in, recorded.compared(case, everyone))
+    assert 'class="badge big ok final"' in html
+    assert "Old violates every boundary check and new holds every check" in html
+    assert "First divergence: the reports differ in status" in html
+    assert '<a href="#outcome-status" data-key="d">Go to it</a>' in html
+    assert '<tr class="chg" id="outcome-status">' in html
+    assert "2 of 2 runs the same" in html
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        (recorded.RED, recorded.RED, "Still failing"),
+        (recorded.GREEN, recorded.GREEN, "Not reproduced"),
+        (recorded.RED, recorded.DIVERGED, "Diverged"),
+        (recorded.DIVERGED, recorded.GREEN, "Not reproduced"),
+        (recorded.RED, recorded.says("Nothing to say."), "Still failing"),
+    ],
+)
+def test_no_other_verdict_has_a_green_badge(
+    signed_in: Client, case: Case, everyone: User, old: recorded.Script, new: recorded.Script, word: str
+) -> None:
+    html = page(signed_in, recorded.compared(case, everyone, old, new)).partition('id="labels"')[0]
+    assert word in html
+    assert 'class="badge ok' not in html
+    assert 'class="badge big ok' not in html
+
+
+def test_a_pass_without_isolation_is_not_green(signed_in: Client, case: Case, everyone: User) -> None:
+    html = page(signed_in, recorded.compared(case, everyone, tier="process")).partition('id="labels"')[0]
+    assert "Unisolated pass" in html
+    assert 'class="badge big dunno"' in html
+    assert 'class="badge ok' not in html
+
+
+def test_a_divergence_from_the_recording_is_set_against_the_recording(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    html = page(signed_in, recorded.compared(case, everyone, new=recorded.DIVERGED))
+    fork = html.partition('class="fork"')[2].partition("</section>")[0]
+    assert "recorded" in fork
+    assert re.search(r'<mark class="o">1</mark>', fork)
+    assert re.search(r'<mark class="n">2</mark>', fork)
+    assert 'href="#step-1"' in html
+    assert "not answered: the run ended here" in html
+
+
+def test_equal_rows_are_hidden_with_their_number_and_shown_on_request(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    comparison = recorded.compared(case, everyone)
+    hidden = page(signed_in, comparison)
+    number = re.search(r"only differences, (\d+) equal rows hidden", hidden)
+    assert number is not None
+    shown = page(signed_in, comparison, "?show=all")
+    rows = shown.count("<tr") - hidden.count("<tr")
+    assert rows == int(number[1]) > 0
+    assert 'id="step-1"' in shown
+    assert 'id="step-1"' not in hidden
+
+
+def test_controls_that_were_not_run_are_said_to_be_so(signed_in: Client, case: Case, everyone: User) -> None:
+    html = page(signed_in, recorded.compared(case, everyone))
+    assert "controls: not run" in html
+    assert "No gate accepts a verdict without them." in html
+
+
+def test_while_runs_are_outstanding_there_is_progress_and_no_verdict(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
+    new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
+    comparison = recorded.requested(case, everyone, old, new)
+    recorded.end(comparison.runs()[0], recorded.RED)
+    html = page(signed_in, comparison)
+    assert "1 of 4 done" in html
+    assert "place 1 in the queue" in html
+    assert "Waiting for runs" in html
+    assert "hx-get=" in html
+    assert 'class="badge ok' not in html.partition('id="labels"')[0]
+
+
+def test_the_page_asks_less_often_the_longer_it_waits(signed_in: Client, case: Case, everyone: User) -> None:
+    old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
+    new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
+    comparison = recorded.requested(case, everyone, old, new)
+    waits = ["", "?wait=3", "?wait=9", "?wait=10", "?wait=9999", "?wait=x", "?wait=-1"]
+    delays = [re.search(r"load delay:(\d+)s", page(signed_in, comparison, query)) for query in waits]
+    assert [int(found[1]) for found in delays if found] == [2, 3, 9, 10, 2, 2, 2]
+
+
+def test_a_computed_page_asks_no_more(signed_in: Client, case: Case, everyone: User) -> None:
+    assert "hx-get=" not in page(signed_in, recorded.compared(case, everyone))
+
+
+def test_quarantined_manifests_are_withheld_from_who_may_not_read_them(
+    looking: Client, project: factories.Project, everyone: User
+) -> None:
+    case = factories.case(project, everyone, classification=Classification.QUARANTINED)
+    html = page(looking, recorded.compared(case, everyone))
+    assert "The manifests are quarantined evidence" in html
+    assert "Verified red to green" in html
+    assert "could not confirm the refund" not in html
+    assert "refund.lookup" not in html
+
+
+def test_a_verdict_on_an_earlier_revision_says_so(signed_in: Client, case: Case, everyone: User) -> None:
+    from replaycases.cases import intake
+
+    comparison = recorded.compared(case, everyone)
+    intake.add_revision(everyone, case=case, fixture=factories.fixture(prompt_version="2"))
+    assert "This compares revision 1. The case has a later one" in page(signed_in, comparison)
+
+
+def test_a_voided_set_stays_listed_with_its_reason(signed_in: Client, case: Case, everyone: User) -> None:
+    comparison = recorded.compared(case, everyone)
+    jobs.void(everyone, run_set=comparison.runs()[0].run_set, reason="the worker's clock was wrong")
+    html = page(signed_in, comparison)
+    assert "Listed, not read" in html
+    assert "the worker&#x27;s clock was wrong" in html
+    assert "Verified red to green" not in html.partition('id="labels"')[0]
+
+
+def test_cancelling_keeps_what_had_finished(signed_in: Client, case: Case, everyone: User) -> None:
+    old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
+    new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
+    comparison = recorded.requested(case, everyone, old, new)
+    recorded.end(comparison.runs()[0], recorded.RED)
+    address = f"/cases/{case.readable_id}/comparisons/{comparison.number}/cancellation/"
+    assert signed_in.post(address).status_code == 302
+    states = sorted(comparison.runs().values_list("state", flat=True))
+    assert states == [RunState.CANCELLED, RunState.CANCELLED, RunState.CANCELLED, RunState.FINISHED]
+
+
+def test_a_comparison_is_requested_by_the_form(signed_in: Client, case: Case, everyone: User) -> None:
+    old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
+    new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
+    form = {"old": old.pk, "new": new.pk, "size": 3, "with_controls": "on"}
+    response = signed_in.post(f"/cases/{case.readable_id}/comparisons/", form)
+    comparison = Comparison.objects.get()
+    assert response.headers["Location"] == f"/cases/{case.readable_id}/comparisons/{comparison.number}/"
+    assert comparison.runs().count() == 6
+    assert comparison.with_controls
+
+
+@pytest.mark.parametrize("size", ["1", "0", "51", "x", ""])
+def test_a_run_set_of_fewer_than_two_or_more_than_fifty_is_refused(
+    signed_in: Client, case: Case, everyone: User, size: str
+) -> None:
+    old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
+    new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
+    response = signed_in.post(f"/cases/{case.readable_id}/comparisons/", {"old": old.pk, "new": new.pk, "size": size})
+    assert response.status_code == 422
+    assert b"errorlist" in response.content
+    assert not Comparison.objects.exists()
+
+
+def test_the_same_code_on_both_sides_is_refused(signed_in: Client, case: Case, everyone: User) -> None:
+    one = factories.implementation(case.project, everyone, version="1")
+    response = signed_in.post(f"/cases/{case.readable_id}/comparisons/", {"old": one.pk, "new": one.pk, "size": 2})
+    assert response.status_code == 422
+    assert b"Old and new are the same code" in response.content
+
+
+def test_a_closed_case_takes_no_comparison(signed_in: Client, case: Case, everyone: User) -> None:
+    Case.objects.filter(pk=case.pk).update(stage="retired")
+    response = signed_in.post(f"/cases/{case.readable_id}/comparisons/", {})
+    assert response.status_code == 409
+    assert b"The case is retired." in response.content

@@ -1,0 +1,121 @@
+"""Object access is per object: every route, with every role, on an object of another project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver
+
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import REQUESTS_REPLAYS, Role
+from replaycases.cases.models import Case, Comparison
+from tests import factories
+from tests.web import recorded
+
+READS = (
+    "/cases/{case}/",
+    "/cases/{case}/comparisons/",
+    "/cases/{case}/comparisons/{comparison}/",
+    "/cases/{case}/revisions/1/document/",
+    "/runs/{key}/{run}/",
+    "/runs/{key}/{run}/manifest/",
+    "/implementations/{implementation}/",
+)
+WRITES = ("/cases/{case}/comparisons/", "/cases/{case}/comparisons/{comparison}/cancellation/")
+OPEN_LISTS = ("/cases/", "/runs/", "/implementations/", "/cases/new/", "/implementations/new/")
+
+
+@dataclass(frozen=True)
+class World:
+    project: Project
+    owner: User
+    case: Case
+    comparison: Comparison
+
+    def address(self, route: str) -> str:
+        run = self.comparison.runs()[0]
+        return route.format(
+            case=self.case.readable_id,
+            comparison=self.comparison.number,
+            key=self.project.key,
+            run=run.number,
+            implementation=self.comparison.old_id,
+        )
+
+
+@pytest.fixture
+def world(project: Project, everyone: User, case: Case) -> World:
+    return World(project, everyone, case, recorded.compared(case, everyone))
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_the_routes_tested_here_are_all_that_name_an_object() -> None:
+    patterns = [str(pattern.pattern) for pattern in get_resolver("replaycases.web.urls").url_patterns]
+    named = [pattern for pattern in patterns if "<" in pattern]
+    assert len(named) == len({*READS, *WRITES})
+
+
+def test_a_foreign_object_does_not_exist_whatever_the_role(world: World) -> None:
+    foreign = factories.project("XX")
+    for role in Role:
+        client = client_of(factories.person(foreign, role))
+        answers = {route: client.get(world.address(route)).status_code for route in READS}
+        assert answers == dict.fromkeys(READS, 404)
+
+
+def test_a_foreign_object_takes_no_write(world: World) -> None:
+    client = client_of(factories.everyone(factories.project("XX")))
+    answers = {route: client.post(world.address(route)).status_code for route in WRITES}
+    assert answers == dict.fromkeys(WRITES, 404)
+
+
+def test_a_member_reads_what_is_not_quarantined_whatever_the_role(world: World) -> None:
+    redirected = "/cases/{case}/comparisons/"
+    for role in Role:
+        client = client_of(factories.person(world.project, role))
+        answers = {route: client.get(world.address(route)).status_code for route in READS}
+        assert answers == {**dict.fromkeys(READS, 200), redirected: 302}
+
+
+def test_replays_are_asked_for_and_cancelled_only_by_the_roles_that_may(world: World) -> None:
+    for role in set(Role) - REQUESTS_REPLAYS:
+        client = client_of(factories.person(world.project, role))
+        answers = {route: client.post(world.address(route)).status_code for route in WRITES}
+        assert answers == dict.fromkeys(WRITES, 403)
+
+
+def test_without_an_account_there_is_only_the_login(world: World, client: Client) -> None:
+    for route in (*READS, *OPEN_LISTS):
+        response = client.get(world.address(route))
+        assert response.status_code == 302
+        assert response.headers["Location"].startswith("/login/?next=")
+
+
+def test_lists_hold_nothing_of_another_project(world: World) -> None:
+    client = client_of(factories.person(factories.project("XX"), Role.VIEWER))
+    for route in ("/cases/", "/runs/", "/implementations/"):
+        html = client.get(route).content.decode()
+        assert world.case.readable_id not in html
+        assert ">agent<" not in html
+
+
+def test_an_implementation_of_another_project_cannot_be_chosen(world: World) -> None:
+    foreign = factories.project("XX")
+    stranger = factories.everyone(foreign)
+    case = factories.case(foreign, stranger)
+    form = {"old": world.comparison.old_id, "new": world.comparison.new_id, "size": 2}
+    assert client_of(stranger).post(f"/cases/{case.readable_id}/comparisons/", form).status_code == 422
+
+
+def test_an_unreadable_number_in_an_address_is_not_found(signed_in: Client, case: Case) -> None:
+    for number in ("0", "99999999999999999999"):
+        assert signed_in.get(f"/cases/{case.readable_id}/comparisons/{number}/").status_code == 404
+        assert signed_in.get(f"/runs/RC/{number}/").status_code == 404
+    assert signed_in.get("/cases/RC-99999999999999999999/").status_code == 404
