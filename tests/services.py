@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +23,14 @@ def require(name: str, reason: str | None) -> None:
     if reason is None:
         return
     message = f"{name} is missing: {reason}"
-    if os.environ.get("CI", "").lower() in {"1", "true"}:
+    if required():
         pytest.fail(message, pytrace=False)
     pytest.skip(message)
+
+
+def required() -> bool:
+    """Whether a missing service is a failure here: CI=true."""
+    return os.environ.get("CI", "").lower() in {"1", "true"}
 
 
 def postgresql_missing() -> str | None:
@@ -68,7 +75,7 @@ def postgresql_cluster() -> Iterator[str]:
         process = subprocess.Popen(server, stdout=log, stderr=log, cwd="/", **_postgresql_user())
     try:
         ready = [tools / "pg_isready", "-q", "-h", folder]
-        _until(lambda: subprocess.run(ready, check=False).returncode == 0, process)
+        until(lambda: subprocess.run(ready, check=False).returncode == 0, process)
         yield f"postgres://postgres@/{folder}/postgres"
     finally:
         process.send_signal(signal.SIGINT)  # a fast shutdown: do not wait for clients
@@ -87,7 +94,7 @@ class Redis:
     def start(self) -> None:
         command = ["redis-server", "--port", "0", "--unixsocket", self.path, "--save", "", "--appendonly", "no"]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=self.path.parent)
-        _until(self.path.exists, self._process)
+        until(self.path.exists, self._process)
 
     def stop(self) -> None:
         """End it with everything it held, and its socket."""
@@ -121,10 +128,20 @@ def _postgresql_user() -> dict[str, str | list[str]]:
     return {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
 
 
-def _until(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+def until(ready: Callable[[], bool], process: subprocess.Popen[Any] | None = None) -> None:
+    """Look again until it is so; fails if `process` ends before, or after a minute."""
+    deadline = time.monotonic() + 60
     while not ready():
-        assert process.poll() is None, f"{process.args} ended before it was ready"
+        assert process is None or process.poll() is None, f"{process.args} ended before it was ready"
+        assert time.monotonic() < deadline, "still not so after a minute"
         time.sleep(0.02)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

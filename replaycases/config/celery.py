@@ -9,8 +9,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import beat_embedded_init, worker_process_init
 
+from replaycases.cases.processes import die_with_parent
 from replaycases.config import filesystem_broker
-from replaycases.config.processes import die_with_parent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "replaycases.config.settings")
 

@@ -10,16 +10,21 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser
+from functools import partial
 from types import FrameType
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from replaycases.cases.processes import die_with_parent
+
 # After SIGTERM a worker finishes the replay it has in hand; after this many seconds it is told to drop it (the sweep
 # of the next start takes the run back), and then it is killed.
 WARM_SECONDS = 10.0
 COLD_SECONDS = 5.0
+# Celery's warning about pickle, which is not accepted here; the sandbox drops root's rights itself.
+ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 
 
 class Command(BaseCommand):
@@ -54,7 +59,7 @@ def web_command(host: str, port: int) -> list[str]:
 
 def worker_command() -> list[str]:
     return [
-        *(sys.executable, "-m", "celery", "--app", "replaycases.config.celery", "worker", "--beat"),
+        *(sys.executable, "-m", "celery", "--quiet", "--app", "replaycases.config.celery", "worker", "--beat"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING", "--queues"),
         "replays,sweeps",
     ]
@@ -74,7 +79,13 @@ class _Stopping:
 
 def _start(command: list[str]) -> subprocess.Popen[bytes]:
     # A session of its own: Ctrl-C reaches us alone, and we stop the children in order.
-    return subprocess.Popen(command, cwd=settings.BASE_DIR, start_new_session=True)  # noqa: S603 - fixed commands
+    return subprocess.Popen(  # noqa: S603 - fixed commands
+        command,
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "PYTHONWARNINGS": ROOT_WARNING},
+        start_new_session=True,
+        preexec_fn=partial(die_with_parent, signal.SIGTERM),
+    )
 
 
 def _refuse_taken(host: str, port: int) -> None:
