@@ -231,7 +231,9 @@ def test_old_varies_too() -> None:
 
 @pytest.mark.parametrize("status", ["timed_out", "limit_exceeded", "exhausted", "crashed"])
 def test_old_that_broke_off_without_a_violation_is_undetermined(status: Any) -> None:
-    assert label(old(*twice(observed(FIRST, status=status, outcome=None))), new()) is Label.UNDETERMINED
+    verdict = compare(CASE, old(*twice(observed(FIRST, status=status, outcome=None))), new())
+    assert (verdict.label, verdict.side) == (Label.UNDETERMINED, "old")
+    assert status.replace("_", " ") in verdict.reason
 
 
 def test_old_whose_boundary_check_is_undetermined_is_undetermined() -> None:
@@ -348,6 +350,7 @@ def test_a_divergence_is_named_with_its_event_and_kind() -> None:
 def test_new_that_breaks_off_is_undetermined(status: Any) -> None:
     verdict = compare(CASE, old(), new(*twice(green(status=status, outcome=None))))
     assert (verdict.label, verdict.side) == (Label.UNDETERMINED, "new")
+    assert status.replace("_", " ") in verdict.reason
 
 
 def test_new_whose_only_fault_is_an_undetermined_check_off_the_boundary_is_undetermined() -> None:
