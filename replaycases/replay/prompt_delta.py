@@ -167,8 +167,7 @@ def _structure(left: list[_Message], right: list[_Message]) -> list[Difference]:
         return list(_unaligned(left, right))
     displaced = [(old, new) for old, new in zip(left, right, strict=True) if old.key != new.key]
     elsewhere = {old.key for old, _ in displaced}
-    crossed = any(_is_system(old) is not _is_system(new) for old, new in displaced)
-    if not crossed and not any(new.key in elsewhere for _, new in displaced):
+    if not any(new.key in elsewhere for _, new in displaced):
         return []
     return [difference(old.pointer, old.body, new.body) for old, new in displaced]
 

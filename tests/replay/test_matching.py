@@ -165,6 +165,23 @@ def test_a_model_call_where_a_tool_event_stands_is_order() -> None:
     assert outcome_of(run(recording, [model({"messages": ["other"]})])) == ("diverged", "order", 1)
 
 
+@pytest.mark.parametrize("asked", [("human.ask", {"question": {}}), ("retrieval.search", {"query": {}}), call("", {})])
+def test_an_event_answers_only_its_own_boundary(asked: Any) -> None:
+    recording = fixture([model_event(1, {}), human_event(2, {"query": {}, "parameters": None})], serving=SERVING)
+    assert run(recording, [asked]).status == "diverged"
+    assert run(recording, [model({}), ("retrieval.search", {"query": {}})]).status == "diverged"
+
+
+def test_tool_arguments_have_no_tolerance_even_if_they_look_like_a_prompt() -> None:
+    words = "one two three four five six seven eight nine "
+    recording = fixture([tool_event(1, "send", {"messages": [words + "ten"]})])
+    assert outcome_of(run(recording, [call("send", {"messages": [words + "eleven"]})])) == ("diverged", "arguments", 1)
+
+
+def test_a_model_call_where_the_recording_has_none_at_all_is_exhausted() -> None:
+    assert outcome_of(run(fixture([]), [model({})], serving=None)) == ("exhausted", "model_exhausted", None)
+
+
 def test_more_model_calls_than_recorded_exhaust_the_recording() -> None:
     recording = fixture([model_event(1, {"messages": []})], serving=SERVING)
     told = outcome_of(run(recording, [model({"messages": []})] * 2))
@@ -238,6 +255,18 @@ def test_a_call_that_fits_a_member_exactly_does_not_use_up_a_lenient_one() -> No
     )
     asked = [call("t", {"x": 1, "note": "b"}), call("t", {"x": 1, "note": "other"})]
     assert run(recording, asked).status == "completed"
+
+
+def test_of_two_equal_members_the_strict_one_goes_first() -> None:
+    lenient = {"match": {"ignore": ["/note"]}}
+    recording = fixture(
+        [
+            tool_event(1, "t", {"x": 1, "note": "b"}, group="g", **lenient),
+            tool_event(2, "t", {"x": 1, "note": "b"}, group="g"),
+        ]
+    )
+    asked = [call("t", {"x": 1, "note": "b"}), call("t", {"x": 1, "note": "other"})]
+    assert [made.seq for made in run(recording, asked).calls] == [2, 1]
 
 
 def test_random_values_between_members_do_not_split_a_group() -> None:
@@ -331,6 +360,12 @@ def test_an_ignored_place_may_be_absent_or_larger(received: Any) -> None:
     assert run(recording, [call("t", received)]).status == "completed"
 
 
+def test_a_rule_inside_another_counts_its_leaves_once() -> None:
+    recording = fixture([tool_event(1, "t", {"id": 1, "a": {"b": 1, "c": 2}}, match={"ignore": ["/a/b", "/a"]})])
+    made = run(recording, [call("t", {"id": 1, "a": {"b": 3, "c": 4}})]).calls[0]
+    assert (made.ignored, made.compared, made.ignored_leaves) == (("/a",), 1, 2)
+
+
 def test_an_ignore_rule_hides_nothing_beside_its_pointer() -> None:
     recording = fixture([tool_event(1, "t", {"id": 1, "a": {"trace": 5}}, match={"ignore": ["/trace"]})])
     found = divergence(run(recording, [call("t", {"id": 1, "a": {"trace": 6}})]))
@@ -378,6 +413,11 @@ def test_the_same_id_and_another_id_stay_true(keys: Any, seq: int) -> None:
     assert outcome_of(run(keyed("k1", "k1", "k2"), ship(*keys))) == ("diverged", "arguments", seq)
 
 
+def test_an_early_call_with_an_id_of_its_own_is_order() -> None:
+    recording = fixture([tool_event(1, "look"), tool_event(2, "ship", {"key": "k1"}, **KEY)])
+    assert outcome_of(run(recording, ship("n1"))) == ("diverged", "order", 1)
+
+
 def test_undeclared_ids_compare_exactly() -> None:
     recording = fixture([tool_event(1, "ship", {"key": "k1", "id": "i1"}, **KEY)])
     assert outcome_of(run(recording, [call("ship", {"key": "n1", "id": "i2"})])) == ("diverged", "arguments", 1)
@@ -416,9 +456,16 @@ def test_a_recorded_random_value_is_not_a_generated_id_whenever_it_is_drawn() ->
     assert outcome_of(run(recording, ship("n1"))) == ("diverged", "arguments", 1)
 
 
-@pytest.mark.parametrize("key", [5, True, None, ["n1"]])
-def test_a_generated_id_keeps_its_type(key: Any) -> None:
-    assert outcome_of(run(keyed("k1"), ship(key))) == ("diverged", "arguments", 1)
+@pytest.mark.parametrize(
+    ("recorded", "received"),
+    [("k1", 5), ("k1", True), ("k1", None), ("k1", ["n1"]), (7, True), (True, False), (7, "7")],
+)
+def test_a_generated_id_keeps_its_type(recorded: Any, received: Any) -> None:
+    assert outcome_of(run(keyed(recorded), ship(received))) == ("diverged", "arguments", 1)
+
+
+def test_numbers_may_be_generated_ids() -> None:
+    assert run(keyed(7, 7, 8), ship(70, 70, 80)).status == "completed"
 
 
 def test_a_generated_id_that_is_absent_differs() -> None:
@@ -430,6 +477,9 @@ def test_two_generated_ids_in_one_call_keep_their_relation() -> None:
     recording = fixture([tool_event(1, "t", {"a": "k", "b": "k"}, **both)])
     assert run(recording, [call("t", {"a": "n", "b": "n"})]).status == "completed"
     assert outcome_of(run(recording, [call("t", {"a": "n", "b": "m"})])) == ("diverged", "arguments", 1)
+    recording = fixture([tool_event(1, "t", {"a": "k", "b": "j"}, **both)])
+    assert run(recording, [call("t", {"a": "n", "b": "m"})]).status == "completed"
+    assert outcome_of(run(recording, [call("t", {"a": "n", "b": "n"})])) == ("diverged", "arguments", 1)
 
 
 def test_in_a_group_an_id_that_is_bound_selects_its_own_member() -> None:
@@ -484,6 +534,7 @@ def test_an_alternative_is_exact_even_where_the_event_ignores() -> None:
     )
     assert run(recording, [call("b", {"note": 1})]).status == "completed"
     assert outcome_of(run(recording, [call("b", {"note": 2})])) == ("diverged", "arguments", 1)
+    assert outcome_of(run(recording, [call("c", {"note": 1})])) == ("diverged", "unexpected_tool", 1)
 
 
 def test_an_alternative_stands_only_at_its_place() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from replaycases.replay.session import Answer, Halt
-from tests.replay.factories import SERVING, fixture, model, model_event, run, session, tool_event
+from tests.replay.factories import SERVING, call, fixture, model, model_event, run, session, tool_event
 
 REQUEST = {"messages": [{"role": "user", "content": "hi"}]}
 RECORDED = fixture([model_event(1, REQUEST), model_event(2, REQUEST)], serving=SERVING)
@@ -81,6 +81,21 @@ def test_a_part_declared_missing_is_not_compared_and_the_rest_is() -> None:
     recording = fixture([model_event(1, REQUEST), model_event(2, REQUEST)], serving=SERVING, missing=gap)
     assert told({**SERVING, "settings": {"temperature": 1}}, recording)[0] == "completed"
     assert told({**SERVING, "requested_model": "m-2"}, recording)[0] == "stale"
+
+
+def test_a_serving_declared_missing_as_a_whole_is_unknown() -> None:
+    gap = [{"pointer": "/serving", "cost": "guessed from a log"}]
+    recording = fixture([model_event(1, REQUEST)], serving=SERVING, missing=gap)
+    observation = run(recording, [model(REQUEST)], serving={"requested_model": "m-2"})
+    assert observation.status == "completed"
+    assert observation.serving == {"declared": {"requested_model": "m-2"}, "recorded": None, "compared": False}
+
+
+def test_a_stale_call_after_a_group_names_the_event_that_stands_there() -> None:
+    recording = fixture([tool_event(1, "a", group="g"), tool_event(2, "b", group="g"), model_event(3, REQUEST)])
+    observation = run(recording, [call("b"), call("a"), model(REQUEST)], serving=None)
+    assert observation.first_divergence is not None
+    assert observation.first_divergence.seq == 3
 
 
 def test_a_serving_that_a_person_declared_is_compared() -> None:

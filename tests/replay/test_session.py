@@ -115,6 +115,8 @@ def test_a_run_that_follows_the_recording_and_finishes_is_completed() -> None:
         ("retrieval.search", {}),
         ("human.ask", {}),
         ("clock.now", {"zone": "UTC"}),
+        ("clock.now", []),
+        ("finish", []),
         ("random.draw", {}),
         ("random.draw", {"name": None}),
         ("session.start", {"protocol": 1}),
