@@ -23,7 +23,6 @@ _METHODS = {
 }
 MOST_READS = 5_000_000
 _ENDED_OUTSIDE = frozenset({"timed_out", "limit_exceeded", "cancelled", "environment_unavailable", "adapter_error"})
-_HALTED = frozenset({"diverged", "stale", "exhausted", "decided"})
 
 
 def recompute(fixture: Fixture, manifest: Manifest) -> VerifiedManifest:
@@ -88,10 +87,8 @@ def _bounded(reads: int) -> int:
 def _ended(manifest: Manifest) -> Ended:
     """How the process ended, so far as the status says it. A status that the session itself must reach is not passed
     on: without the calls that lead to it the session comes to another one."""
-    status = manifest.status
-    cause = status if status in _ENDED_OUTSIDE else "halted" if status in _HALTED else "exit"
     return Ended(
-        cause=cause,
+        cause=manifest.status if manifest.status in _ENDED_OUTSIDE else "exit",
         exit_status=manifest["exit_status"],
         reason=manifest["reason"],
         stderr=manifest["stderr"],

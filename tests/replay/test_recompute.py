@@ -128,6 +128,11 @@ def test_a_forged_field_is_refused_by_name(pointer: str) -> None:
     assert refused.value.pointer == pointer
 
 
+def test_a_manifest_of_another_fixture_is_refused_as_such() -> None:
+    with pytest.raises(ManifestRefused, match="/fixture_hash: is not that of the fixture"):
+        recompute(CASE, forged(ran(*CLEAN), FORGERIES["/fixture_hash"]))
+
+
 @pytest.mark.parametrize(
     "requests", [(START, OTHER), (START, PAY), (START, PAY, FINISH), (START, PAY, ASK, DRAW, DRAW)]
 )

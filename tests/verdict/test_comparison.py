@@ -211,15 +211,16 @@ def test_one_result_on_either_side_is_undetermined() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    ("other", "what"),
     [
-        green(status="timed_out", outcome=None),
-        green(outcome={"status": "done", "message": "another text"}),
-        green(outcome={"status": "odd"}),
+        (green(status="timed_out", outcome=None), "statuses"),
+        (green(outcome={"status": "odd"}), "check results"),
+        (green(outcome={"status": "done", "message": "another text"}), "observations"),
     ],
 )
-def test_new_varies_if_status_observation_or_check_results_differ(other: Observation) -> None:
-    assert label(old(), new(green(), other)) is Label.VARIED
+def test_new_varies_if_status_check_results_or_observation_differ(other: Observation, what: str) -> None:
+    verdict = compare(CASE, old(), new(green(), other))
+    assert (verdict.label, what in verdict.reason) == (Label.VARIED, True)
 
 
 def test_old_varies_too() -> None:
@@ -274,6 +275,7 @@ def test_a_hang_is_red_where_the_boundary_is_the_run_status() -> None:
         (observed(FIRST, LOOK, outcome={"status": "odd"}), "only other checks"),
         (red(status="diverged", first_divergence=PATH), "diverged"),
         (red(first_divergence=PATH), "diverged"),
+        (red(status="diverged"), "diverged"),
         (red(unconsumed=(4,)), "left"),
     ],
 )

@@ -26,6 +26,8 @@ def test_nothing_differs_exactly_where_the_canonical_forms_are_equal(left: Any, 
     ("left", "right", "expected"),
     [
         ({"a": 1}, {"a": 2}, [("/a", None)]),
+        ({"a": 1}, {"a": True}, [("/a", None)]),
+        ({"a": 1}, {"a": 1.0}, []),
         ({"a": 1}, {}, [("/a", "expected")]),
         ({}, {"a": None}, [("/a", "actual")]),
         ([1, 2], [1], [("/1", "expected")]),
