@@ -34,6 +34,11 @@ class Keeper:
         os.register_at_fork(after_in_child=self._forget)
         atexit.register(self.close)
 
+    @property
+    def pid(self) -> int | None:
+        """The process, if it was started."""
+        return None if self._process is None else self._process.pid
+
     def start(self, spec: Spec, *program_fds: int, judge: Callable[[int], int] = int) -> Running:
         """Start `spec`; `program_fds` stand at 1, 2, PROTOCOL_FD and so on. See `Running` for `judge` and errors."""
         ours, theirs = socket.socketpair()

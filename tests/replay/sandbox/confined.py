@@ -75,14 +75,14 @@ def started(
     ours, theirs = socket.socketpair()
     ours.settimeout(SECONDS)
     with ours, tempfile.TemporaryFile() as output:
-        running = tier.start(
-            launch,
-            limits or Limits(),
-            protocol_fd=theirs.fileno(),
-            stderr_fd=output.fileno(),
-            stdout_fd=output.fileno(),
-        )
-        theirs.close()
+        with theirs:
+            running = tier.start(
+                launch,
+                limits or Limits(),
+                protocol_fd=theirs.fileno(),
+                stderr_fd=output.fileno(),
+                stdout_fd=output.fileno(),
+            )
         try:
             yield Confined(running, ours, output)
         finally:

@@ -32,6 +32,12 @@ def any_tier(request: pytest.FixtureRequest) -> Tier:
     return named(request.param)
 
 
+@pytest.fixture(params=["bubblewrap", "namespaces"])
+def mounting_tier(request: pytest.FixtureRequest) -> Tier:
+    """Each tier with a mount namespace of its own."""
+    return named(request.param)
+
+
 @pytest.fixture
 def seccomp_tier() -> Tier:
     return named("seccomp")

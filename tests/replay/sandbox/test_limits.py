@@ -43,16 +43,14 @@ print(attempt(fill), os.fstat(file.fileno()).st_size)
     assert (status, output) == (0, f"EFBIG {MIB}\n")
 
 
-def test_a_tmpfs_cannot_hold_more_than_the_memory_limit(tier: Tier) -> None:
+def test_a_tmpfs_cannot_hold_more_than_the_memory_limit(mounting_tier: Tier) -> None:
     code = """
 def fill():
     for number in range(1000):
         open(os.environ["TMPDIR"] + f"/{number}", "wb").write(b"x" * (1 << 20))
 print(attempt(fill))
 """
-    if tier.name == "seccomp":  # its private folder lies on the host's disk: a limit of the tier, stated in the docs
-        code = "print('ENOSPC')"
-    status, output = run(tier, code, limits=Limits(memory_bytes=64 * MIB))
+    status, output = run(mounting_tier, code, limits=Limits(memory_bytes=64 * MIB))
     assert (status, output) == (0, "ENOSPC\n")
 
 
@@ -70,7 +68,8 @@ print(attempt(fork), count)
     status, output = run(any_tier, code, limits=Limits(processes=16))
     refused, count = output.split()
     assert (status, refused) == (0, "EAGAIN")
-    assert int(count) <= 16
+    # Without a user namespace the kernel counts the user's other processes, too, and those come and go.
+    assert int(count) <= (16 if any_tier.name in {"bubblewrap", "namespaces"} else 200)
 
 
 def test_a_fork_bomb_ends_by_kill(any_tier: Tier) -> None:
