@@ -14,9 +14,10 @@ from replaycases.verdict.comparability import Refusal
 from replaycases.verdict.differences import differences
 from replaycases.verdict.divergence import first_divergence
 from replaycases.verdict.labels import Label, exit_code
+from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.observation import Difference, Divergence
 from replaycases.verdict.proof import does_not_prove, proves
-from replaycases.verdict.rows import OF_NEW, OF_THE_PAIR, Decision, Pair, baseline_only, first_of, varied
+from replaycases.verdict.rows import OF_NEW, OF_THE_PAIR, Decision, Pair, first_of, varied
 from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName, SideSummary, side_of, summary
 from replaycases.verdict.verified import ControlResult, ControlResults, VerifiedManifest
 
@@ -148,10 +149,9 @@ def _capped(pair: Pair, decision: Decision) -> Decision:
 
 def _without_red(pair: Pair) -> Decision:
     """New alone, where a person approved that there is no old run. Anything short of green stays `baseline_only`."""
-    missing = baseline_only(pair)
     fault = varied(pair) or first_of(OF_NEW, pair) if len(pair.new.read) >= FEWEST_RESULTS else _TOO_FEW
     caps = [*isolation_faults(pair.new), *compatibility_caps(pair.fixture, _mode(pair))]
-    if missing is not None and fault is None and not caps:
+    if fault is None and not caps:
         reason = "New holds every check; that old fails was approved without a run that shows it."
         return Decision(label=Label.GREEN_WITHOUT_RED, side="old", reason=reason)
     why = fault.reason if fault is not None else f"{caps[0].capitalize()}."
@@ -166,7 +166,6 @@ def _mode(pair: Pair) -> str:
 
 
 def _comparison(pair: Pair, decision: Decision) -> Comparison:
-    both = bool(pair.old.read and pair.new.read)
     old, new = (side.any_run if side.read else None for side in pair.sides)
     return Comparison(
         label=decision.label,
@@ -181,8 +180,8 @@ def _comparison(pair: Pair, decision: Decision) -> Comparison:
         old=summary(pair.old),
         new=summary(pair.new),
         control_results=pair.controls,
-        first_divergence=first_divergence(pair.fixture, old, new) if old is not None and new is not None else None,
-        differences=_differences(pair) if both else (),
+        first_divergence=None if old is None or new is None else first_divergence(pair.fixture, old, new),
+        differences=() if old is None or new is None else _differences(old, new),
         authored_used=len(new["authored_used"]) if new is not None else 0,
         optional_skipped=len(new["optional_skipped"]) if new is not None else 0,
         prompt_delta=max((m["prompt_delta"] for m in pair.new.read if m["prompt_delta"] is not None), default=None),
@@ -199,8 +198,7 @@ def _controls(results: tuple[ControlResult, ...]) -> str:
     return "passed" if all(result.passed is True for result in results) else "failed"
 
 
-def _differences(pair: Pair) -> tuple[Difference, ...]:
-    old, new = pair.old.any_run, pair.new.any_run
+def _differences(old: Manifest, new: Manifest) -> tuple[Difference, ...]:
     counts = differences(old["action_counts"], new["action_counts"], base="/action_counts")
     return (*outcome_differences(old, new), *counts.found)
 
