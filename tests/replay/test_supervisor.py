@@ -13,12 +13,16 @@ from uuid import uuid4
 import pytest
 
 from replaycases.replay.sandbox.base import MIB, Limits, Tier
+from replaycases.replay.sandbox.tiers import tiers
 from replaycases.replay.staging import StagingFailed
 from replaycases.replay.supervisor import RunLabels, replay_once
 from replaycases.verdict.manifest import Manifest, RunSet, dump, parse
 from tests.replay.implementations import PROHIBITED, by_hand, one_refund, sandbox, workflow, written, zoned_refund
+from tests.services import require
 
+PATIENT = Limits(wall_seconds=60.0, grace_seconds=30.0)
 SHORT = Limits(wall_seconds=1.0, grace_seconds=1.0)
+"""For what would never end by itself."""
 HONEST = """
 try:
     session.tools.call("refund", {"order": session.input["order"]})
@@ -40,7 +44,7 @@ def tier() -> Tier:
 
 @pytest.fixture
 def run(tier: Tier, tmp_path: Path) -> Any:
-    def replay(body: str, limits: Limits = SHORT, **spec: Any) -> Manifest:
+    def replay(body: str, limits: Limits = PATIENT, **spec: Any) -> Manifest:
         return replay_once(one_refund(), workflow(tmp_path, body, **spec), tier=tier, limits=limits)
 
     return replay
@@ -48,7 +52,7 @@ def run(tier: Tier, tmp_path: Path) -> Any:
 
 @pytest.fixture
 def speak(tier: Tier, tmp_path: Path) -> Any:
-    def replay(body: str, limits: Limits = SHORT) -> Manifest:
+    def replay(body: str, limits: Limits = PATIENT) -> Manifest:
         return replay_once(one_refund(), by_hand(tmp_path, body), tier=tier, limits=limits)
 
     return replay
@@ -85,7 +89,7 @@ class TestAHonestRun:
         assert manifest["isolation"]["tier"] == tier.name
         assert manifest["surfaces"]["network"] == "denied"
         assert (manifest["surfaces"]["clock"], manifest["surfaces"]["randomness"]) == ("uncontrolled", "uncontrolled")
-        assert manifest["limits"]["wall_seconds"] == 1.0
+        assert manifest["limits"]["wall_seconds"] == 60.0
         assert manifest["implementation"]["python"]["version"].startswith("3.")
 
     def test_leaves_a_manifest_that_reads_back(self, run: Any) -> None:
@@ -100,7 +104,7 @@ class TestAHonestRun:
 
     def test_by_the_python_example_of_the_documentation(self, tier: Tier, tmp_path: Path) -> None:
         agent = written(tmp_path, PROTOCOL.split("```python\n")[1].split("```")[0])
-        manifest = replay_once(one_refund(), agent, tier=tier, limits=SHORT)
+        manifest = replay_once(one_refund(), agent, tier=tier, limits=PATIENT)
         assert (manifest.status, manifest.boundary_passed) == ("completed", True)
 
     def test_may_be_asynchronous(self, tier: Tier, tmp_path: Path) -> None:
@@ -111,19 +115,19 @@ class TestAHonestRun:
             except session.ToolError:
                 session.finish("Pending.")
         """
-        assert replay_once(one_refund(), written(tmp_path, source), tier=tier, limits=SHORT).status == "completed"
+        assert replay_once(one_refund(), written(tmp_path, source), tier=tier, limits=PATIENT).status == "completed"
 
     def test_finds_modules_beside_it_before_those_of_the_interpreter(self, tier: Tier, tmp_path: Path) -> None:
         (tmp_path / "code").mkdir()
         (tmp_path / "code" / "colorsys.py").write_text("NAME = 'ours'\n")
         body = "import colorsys; sys.stderr.write(colorsys.NAME)"
-        manifest = replay_once(one_refund(), workflow(tmp_path, body), tier=tier, limits=SHORT)
+        manifest = replay_once(one_refund(), workflow(tmp_path, body), tier=tier, limits=PATIENT)
         assert manifest["stderr"].startswith("ours")
 
     def test_by_a_command_in_another_language_is_the_one_in_the_documentation(self, tier: Tier, tmp_path: Path) -> None:
         script = PROTOCOL.split("```bash\n")[1].split("```")[0]
         agent = written(tmp_path, "", adapter={"kind": "command", "argv": ["bash", "-c", script]})
-        manifest = replay_once(one_refund(), agent, tier=tier, limits=SHORT)
+        manifest = replay_once(one_refund(), agent, tier=tier, limits=PATIENT)
         assert (manifest.status, manifest.boundary_passed) == ("completed", True)
         assert json.loads(manifest["stderr"])["error"]["data"] == {"kind": "timeout", "message": "no answer in 5 s"}
 
@@ -156,29 +160,29 @@ class TestTheClock:
 
     def test_shows_the_local_time_of_the_case(self, tier: Tier, tmp_path: Path) -> None:
         agent = workflow(tmp_path, "import datetime; sys.stderr.write(str(datetime.datetime.now()))", clock="frozen")
-        manifest = replay_once(zoned_refund("Europe/Berlin"), agent, tier=tier, limits=SHORT)
+        manifest = replay_once(zoned_refund("Europe/Berlin"), agent, tier=tier, limits=PATIENT)
         assert manifest["stderr"].startswith("2025-03-30 01:59:59.5")
 
 
 class TestBeforeTheSession:
     def test_an_import_that_fails_is_an_adapter_error_with_its_traceback(self, tier: Tier, tmp_path: Path) -> None:
-        manifest = replay_once(one_refund(), written(tmp_path, "import no_such_module"), tier=tier, limits=SHORT)
+        manifest = replay_once(one_refund(), written(tmp_path, "import no_such_module"), tier=tier, limits=PATIENT)
         assert (manifest.status, manifest.boundary_passed) == ("adapter_error", None)
         assert "ModuleNotFoundError" in manifest["stderr"]
 
     def test_a_target_that_is_not_there_is_named(self, tier: Tier, tmp_path: Path) -> None:
-        manifest = replay_once(one_refund(), written(tmp_path, "x = 1"), tier=tier, limits=SHORT)
+        manifest = replay_once(one_refund(), written(tmp_path, "x = 1"), tier=tier, limits=PATIENT)
         assert manifest.status == "adapter_error"
         assert "replay is not a function in agent" in manifest["stderr"]
 
     def test_a_program_that_is_not_there_is_an_adapter_error(self, tier: Tier, tmp_path: Path) -> None:
         agent = written(tmp_path, "", adapter={"kind": "command", "argv": ["no-such-program"]})
-        manifest = replay_once(one_refund(), agent, tier=tier, limits=SHORT)
+        manifest = replay_once(one_refund(), agent, tier=tier, limits=PATIENT)
         assert manifest.status == "adapter_error"
         assert "no-such-program" in manifest["stderr"]
 
     def test_one_that_never_speaks_is_timed_out(self, speak: Any) -> None:
-        manifest = speak("time.sleep(600)")
+        manifest = speak("time.sleep(600)", SHORT)
         assert (manifest.status, manifest.boundary_passed) == ("timed_out", None)
         assert "1.0 seconds" in manifest["reason"]
 
@@ -243,7 +247,7 @@ class TestLimits:
         assert (text[:5], text[-6:], "bytes left out" in text) == ("first", "last\ufffd\ufffd", True)
 
     def test_sleep_ends_with_the_wall_clock(self, run: Any) -> None:
-        manifest = run("time.sleep(600)")
+        manifest = run("time.sleep(600)", SHORT)
         assert (manifest.status, manifest.boundary_passed) == ("timed_out", None)
 
     def test_a_busy_loop_ends_with_the_cpu_time(self, run: Any) -> None:
@@ -339,7 +343,8 @@ class TestTheEnd:
         assert speak(REFUND + "wire.shutdown(socket.SHUT_WR)").status == "crashed"
 
     def test_a_closed_socket_and_a_sleeping_process_is_timed_out(self, speak: Any) -> None:
-        assert speak(REFUND + "lines.close(); wire.shutdown(socket.SHUT_RDWR); time.sleep(600)").status == "timed_out"
+        body = "lines.close(); wire.shutdown(socket.SHUT_RDWR); time.sleep(600)"
+        assert speak(REFUND + body, SHORT).status == "timed_out"
 
     def test_a_child_left_behind_cannot_speak_for_the_dead(self, speak: Any) -> None:
         body = f"""
@@ -440,7 +445,7 @@ class TestWhatIsInside:
         open(note, "w").close()
         """
         agent = workflow(tmp_path, body)
-        seen = [replay_once(one_refund(), agent, tier=tier, limits=SHORT)["stderr"][:5] for _ in range(2)]
+        seen = [replay_once(one_refund(), agent, tier=tier, limits=PATIENT)["stderr"][:5] for _ in range(2)]
         assert seen == ["clean", "clean"]
 
     def test_neither_the_expectation_nor_a_later_event_is_told(self, run: Any) -> None:
@@ -488,7 +493,7 @@ class TestTheEnvironment:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("replaycases.replay.sandbox.tiers.tiers", tuple)
-        manifest = replay_once(one_refund(), workflow(tmp_path, HONEST), limits=SHORT)
+        manifest = replay_once(one_refund(), workflow(tmp_path, HONEST), limits=PATIENT)
         assert (manifest.status, manifest["isolation"]["tier"]) == ("environment_unavailable", "none")
         assert "No isolation tier works here" in manifest["reason"]
 
@@ -500,6 +505,40 @@ class TestTheEnvironment:
 
     def test_labels_stand_in_the_manifest(self, tier: Tier, tmp_path: Path) -> None:
         labels = RunLabels(run_id="r-2", run_set=RunSet(id="s-1", index=1, size=2), attempt=3, parent_run="r-1")
-        manifest = replay_once(one_refund(), workflow(tmp_path, HONEST), tier=tier, limits=SHORT, labels=labels)
+        manifest = replay_once(one_refund(), workflow(tmp_path, HONEST), tier=tier, limits=PATIENT, labels=labels)
         assert manifest["run"] == {"id": "r-2", "set": {"id": "s-1", "index": 1, "size": 2}}
         assert (manifest["attempt"], manifest["parent_run"]) == (3, "r-1")
+
+
+@pytest.mark.parametrize("each", tiers(), ids=lambda tier: tier.name)
+class TestEveryTier:
+    """What holds whatever confines the process."""
+
+    def ran(self, each: Tier, folder: Path, body: str, **spec: Any) -> Manifest:
+        require(each.name, each.unavailable())
+        return replay_once(one_refund(), workflow(folder, body, **spec), tier=each, limits=PATIENT)
+
+    def test_an_honest_run_is_completed(self, each: Tier, tmp_path: Path) -> None:
+        manifest = self.ran(each, tmp_path, HONEST, clock="frozen")
+        assert (manifest.status, manifest.boundary_passed, manifest["stderr"]) == ("completed", True, "")
+        assert manifest["isolation"]["tier"] == each.name
+
+    def test_only_a_denied_network_controls_what_is_answered(self, each: Tier, tmp_path: Path) -> None:
+        surfaces = self.ran(each, tmp_path, HONEST)["surfaces"]
+        controlled = "uncontrolled" if each.name == "process" else "controlled"
+        assert (surfaces["tools"], surfaces["model"]) == (controlled, controlled)
+
+    def test_a_divergence_leaves_no_process(self, each: Tier, tmp_path: Path) -> None:
+        mark = f"survivor-{uuid4()}"
+        body = f"""
+        import subprocess
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", "{mark}"], start_new_session=True)
+        session.tools.call("refund", {{"order": "O-2"}})
+        """
+        assert self.ran(each, tmp_path, body).status == "diverged"
+        assert processes_with(mark) == []
+
+    def test_a_crash_keeps_its_status_and_traceback(self, each: Tier, tmp_path: Path) -> None:
+        manifest = self.ran(each, tmp_path, "1 / 0")
+        assert (manifest.status, manifest["exit_status"]) == ("crashed", 1)
+        assert "ZeroDivisionError" in manifest["stderr"]
