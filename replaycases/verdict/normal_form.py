@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -13,13 +13,14 @@ from replaycases.verdict.effects import matched
 from replaycases.verdict.observation import Call, Observation
 
 _PAYLOAD = {"tool": "/arguments", "model": "/request"}
-_CALL_ID = "/call_id"
 
 
 def observation_hash(fixture: Fixture, observation: Observation) -> str:
     """Digest of status, calls, reads, outcome and what was left over, after ignore rules and renaming of generated ids.
 
-    Times, run ids, host, standard error and exit status are left out.
+    Times, run ids, host, standard error and exit status are left out, and so is `call_id`, which is transport. Of the
+    outcome only `structured` can repeat a generated id: whatever the run says to a person counts as it stands, or a run
+    could say something else each time by passing its message for an id.
     """
     names = _Names(fixture)
     events = {event.seq: event for event in fixture.events}
@@ -29,7 +30,7 @@ def observation_hash(fixture: Fixture, observation: Observation) -> str:
             "status": observation.status,
             "calls": calls,
             "reads": dict(observation.reads),
-            "outcome": None if observation.outcome is None else names.renamed(dict(observation.outcome)),
+            "outcome": None if observation.outcome is None else _normal_outcome(observation.outcome, names),
             "unconsumed": list(observation.unconsumed),
             "optional_skipped": list(observation.optional_skipped),
             "serving": None if observation.serving is None else dict(observation.serving),
@@ -66,14 +67,18 @@ class _Names:
         return value
 
 
+def _normal_outcome(outcome: Mapping[str, Any], names: _Names) -> dict[str, Any]:
+    return {name: names.renamed(value) if name == "structured" else value for name, value in outcome.items()}
+
+
 def _normal_call(call: Call, events: dict[int, Event], names: _Names) -> dict[str, Any]:
     event = events.get(call.seq) if call.seq is not None else None
-    params: dict[str, Any] = dict(call.params)
+    params = {name: value for name, value in call.params.items() if name != "call_id"}
     if event is not None and call.alternative is None and event.match.ignore:
         params = _without(params, [_absolute(call, pointer) for pointer in event.match.ignore])
     generated = event.match.generated if event is not None else ()
-    for pointer in (_CALL_ID, *(_absolute(call, pointer) for pointer in generated)):
-        for text in _strings(resolve(params, pointer)):
+    for pointer in generated:
+        for text in _strings(resolve(params, _absolute(call, pointer))):
             names.number(text)
     normal = names.renamed(params)
     if event is not None and call.answered:

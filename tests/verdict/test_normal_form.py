@@ -67,6 +67,13 @@ def test_the_id_of_a_call_does_not_count() -> None:
     assert same(with_id("c-1"), with_id("c-2"))
 
 
+def test_what_is_said_to_a_person_counts_even_where_it_was_passed_for_an_id() -> None:
+    def said(value: str) -> Observation:
+        return pays({"key": value}, outcome={"message": value})
+
+    assert not same(said("paid"), said("not paid"))
+
+
 def test_when_and_where_a_run_was_made_and_what_it_printed_does_not_count() -> None:
     assert same(pays({}), replace(pays({}), stderr="at 0x7f", reason="later", exit_status=1))
 
