@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from replaycases.fixture.model import Event, Fixture
 from replaycases.fixture.pointer import ABSENT, resolve
 from replaycases.verdict.alignment import Row as Aligned
 from replaycases.verdict.alignment import align
+from replaycases.verdict.differences import differences
 from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.observation import Difference
 from replaycases.web import words
@@ -22,14 +24,58 @@ _ASKED = {"tool": "arguments", "model": "request", "retrieval": "query", "human"
 def call_rows(fixture: Fixture, old: Manifest, new: Manifest) -> Iterator[Row]:
     """A row for each aligned pair or gap, followed by a grey row for each field that a rule took out of it."""
     events = {event.seq: event for event in fixture.events}
-    for place, aligned in enumerate(align(fixture, old, new)):
+    aligned_rows = _paired(list(align(fixture, old, new)), old, new)
+    ended_at = _ended_at(aligned_rows, old, new)
+    for place, aligned in enumerate(aligned_rows):
         left = old["calls"][aligned.old] if aligned.old is not None else None
         right = new["calls"][aligned.new] if aligned.new is not None else None
         event = events.get(aligned.seq) if aligned.seq is not None else None
         row = _row(aligned, left, right, event, place)
+        if place > ended_at and (left is None or right is None):
+            row = _downstream(row)
         yield row
         if left is not None and right is not None:
             yield from _ignored(aligned, left, right, shown=row.differs)
+
+
+def _paired(rows: list[Aligned], old: Manifest, new: Manifest) -> list[Aligned]:
+    """The call with which a side left the recording was matched to no event. Where it called the same tool as the
+    other side did at that event, the two belong in one row."""
+    for mine, theirs, side in ((new, old, "new"), (old, new, "old")):
+        found = mine["first_divergence"]
+        if found is None or found["seq"] is None or found["call"] is None:
+            continue
+        other = "old" if side == "new" else "new"
+        lone = next((r for r in rows if r.seq is None and getattr(r, side) == found["call"]), None)
+        partner = next((r for r in rows if r.seq == found["seq"] and getattr(r, side) is None), None)
+        if lone is None or partner is None or getattr(lone, other) is not None:
+            continue
+        own, others = mine["calls"][found["call"]], theirs["calls"][getattr(partner, other)]
+        if call_name(own) == call_name(others):
+            indexes = {side: found["call"], other: getattr(partner, other)}
+            sides = (others["params"], own["params"]) if side == "new" else (own["params"], others["params"])
+            compared = differences(*sides)
+            joined = replace(partner, **indexes, differences=compared.found, cut=compared.cut)
+            rows = [joined if row is partner else row for row in rows if row is not lone]
+    return rows
+
+
+def _ended_at(rows: list[Aligned], old: Manifest, new: Manifest) -> int:
+    """The place of the call with which a side left the recording and was ended; past the last row if none did."""
+    for side, manifest in (("new", new), ("old", old)):
+        found = manifest["first_divergence"]
+        if found is not None and found["call"] is not None:
+            for place, row in enumerate(rows):
+                if getattr(row, side) == found["call"] and not manifest["calls"][found["call"]]["answered"]:
+                    return place
+    return len(rows)
+
+
+def _downstream(row: Row) -> Row:
+    """A call that one side could not reach: nothing after the first divergence is compared."""
+    hole = Cell(hole="Downstream of the divergence: this side had been ended")
+    sides = {side: hole for side in ("old", "new") if getattr(row, side).hole}
+    return replace(row, kind="downstream", always=True, **sides)
 
 
 def call_name(call: Call) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from replaycases.web import words
 
-Kind = Literal["equal", "changed", "only_old", "only_new", "ignored"]
+Kind = Literal["equal", "changed", "only_old", "only_new", "ignored", "downstream"]
 
 SIGNS: Mapping[Kind, tuple[str, str]] = {
     "equal": ("=", "equal"),
@@ -16,6 +16,7 @@ SIGNS: Mapping[Kind, tuple[str, str]] = {
     "only_old": ("−", "only old"),
     "only_new": ("+", "only new"),
     "ignored": ("·", "ignored"),
+    "downstream": ("…", "downstream"),
 }
 
 
@@ -57,7 +58,8 @@ class Row:
 
     @property
     def css(self) -> str:
-        return "chg" if self.differs else "ign" if self.kind == "ignored" else ""
+        quiet = {"ignored": "ign", "downstream": "down"}
+        return "chg" if self.differs else quiet.get(self.kind, "")
 
 
 @dataclass(frozen=True, kw_only=True)

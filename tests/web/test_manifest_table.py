@@ -94,6 +94,21 @@ def test_a_diverging_call_shows_both_arguments_and_that_it_was_not_answered() ->
     assert "not answered: the run ended here" in text(row, "new")
 
 
+def test_what_a_side_could_not_reach_is_downstream_and_not_compared() -> None:
+    found = [row for row in rows(run(LOOK, MAIL, PAY), run(("look", {"id": "b"})), "calls") if row.anchor]
+    assert [(row.anchor, row.kind) for row in found] == [
+        ("step-1", "changed"),
+        ("step-2", "downstream"),
+        ("step-3", "downstream"),
+    ]
+    assert text(found[1], "new") == "Downstream of the divergence: this side had been ended"
+
+
+def test_another_tool_at_an_event_is_a_gap_beside_it_and_no_pair() -> None:
+    found = rows(run(LOOK, MAIL, PAY), run(LOOK, MAIL, ("other", {})), "calls")
+    assert [(row.name, row.kind) for row in found if row.differs] == [("3 pay", "only_old"), ("? other", "only_new")]
+
+
 def test_the_boundary_stands_first_and_is_never_hidden() -> None:
     same = run(LOOK, PAY), run(LOOK, PAY, digest=cases.NEW)
     hidden: list[Section] = [part.only_differences() for part in sections(FIXTURE, *same)]

@@ -1,0 +1,250 @@
+"""Every route: what it answers, to whom, and with which status when it cannot."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from replaycases.accounts.models import Project, User
+from replaycases.cases import evidence
+from replaycases.cases.models import Case, Classification, Comparison, Implementation, Run
+from tests import factories
+from tests.web import recorded
+
+LISTS = ("cases", "revisions", "implementations", "run-sets", "runs", "comparisons")
+
+
+@pytest.fixture
+def comparison(case: Case, everyone: User) -> Comparison:
+    return recorded.compared(case, everyone)
+
+
+def new_case(project: Project, **changes: Any) -> dict[str, Any]:
+    return {
+        "project": project.key,
+        "title": "Claimed a refund",
+        "incident_id": "INC-7",
+        "trigger": "the lookup timed out",
+        "prohibited_outcome": "the reply says completed",
+        "deciding_evidence": "the final message",
+        "fixture": json.loads(factories.fixture()),
+        **changes,
+    }
+
+
+def objects(comparison: Comparison) -> dict[str, str]:
+    """The address of one object of each list."""
+    run = comparison.runs()[0]
+    named = {
+        "cases": comparison.revision.case_id,
+        "revisions": comparison.revision_id,
+        "implementations": comparison.old_id,
+        "run-sets": run.run_set_id,
+        "runs": run.pk,
+        "comparisons": comparison.pk,
+    }
+    return {name: f"/api/v1/{name}/{key}/" for name, key in named.items()}
+
+
+def test_every_list_and_object_is_read_by_a_member(viewer: APIClient, comparison: Comparison) -> None:
+    for name, address in objects(comparison).items():
+        listed = viewer.get(f"/api/v1/{name}/")
+        assert listed.status_code == 200, name
+        assert viewer.get(address).json() in listed.json()["results"], name
+
+
+def test_a_foreign_object_does_not_exist(stranger: APIClient, comparison: Comparison) -> None:
+    addresses = objects(comparison)
+    for name, address in addresses.items():
+        assert stranger.get(address).status_code == 404, name
+        assert stranger.get(f"/api/v1/{name}/").json()["results"] == [], name
+    for address in (
+        addresses["revisions"] + "document/",
+        addresses["runs"] + "manifest/",
+        addresses["comparisons"] + "document/",
+    ):
+        assert stranger.get(address).status_code == 404
+    for name in ("run-sets", "comparisons"):
+        assert stranger.post(addresses[name] + "cancellation/").status_code == 404
+
+
+def test_without_an_account_nothing_is_answered(db: None) -> None:
+    for name in LISTS:
+        assert APIClient().get(f"/api/v1/{name}/").status_code == 403
+
+
+def test_the_wrong_role_is_forbidden(viewer: APIClient, project: Project, comparison: Comparison) -> None:
+    old, new = str(comparison.old_id), str(comparison.new_id)
+    revision = str(comparison.revision_id)
+    asked = {
+        "cases": new_case(project),
+        "run-sets": {"revision": revision, "implementation": old, "size": 2},
+        "comparisons": {"revision": revision, "old": old, "new": new},
+    }
+    for name, body in asked.items():
+        assert viewer.post(f"/api/v1/{name}/", body, format="json").status_code == 403, name
+    archive = io.BytesIO(factories.archive(factories.NEW_CODE))
+    upload = {"project": project.key, "archive": archive}
+    assert viewer.post("/api/v1/implementations/", upload, format="multipart").status_code == 403
+
+
+def test_a_case_is_opened_from_json(api: APIClient, project: Project) -> None:
+    response = api.post("/api/v1/cases/", new_case(project), format="json")
+    assert response.status_code == 201
+    assert response.json()["readable_id"] == "RC-1"
+    revision = factories.revision(Case.objects.get())
+    assert json.loads(evidence.read(revision.payload)) == json.loads(factories.fixture())
+
+
+def test_a_case_is_opened_from_a_file_whose_bytes_are_kept(api: APIClient, project: Project) -> None:
+    data = json.dumps(json.loads(factories.fixture()), indent=3).encode()
+    response = api.post("/api/v1/cases/", new_case(project, fixture=io.BytesIO(data)), format="multipart")
+    assert response.status_code == 201
+    document = api.get(f"/api/v1/revisions/{response.json()['current_revision']}/document/")
+    assert document.content == data
+    assert document.headers["Content-Disposition"].startswith("attachment;")
+
+
+def test_an_invalid_fixture_is_unprocessable_with_every_finding(api: APIClient, project: Project) -> None:
+    broken = json.loads(factories.fixture(frozen_at="yesterday", incident_id=7))
+    response = api.post("/api/v1/cases/", new_case(project, fixture=broken), format="json")
+    assert response.status_code == 422
+    pointers = {finding["pointer"] for finding in response.json()["findings"]}
+    assert {"/frozen_at", "/incident_id"} <= pointers
+    assert not Case.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "finding"),
+    [
+        (b'{"title": NaN}', "json."),
+        (b'{"title": 1, "title": 2}', "json.duplicate-key"),
+        (b'{"n": 9007199254740993}', "json."),
+        (b"[" * 1000 + b"]" * 1000, "json."),
+        (b'"\\ud800"', "json."),
+        (b"\xff", "json."),
+    ],
+)
+def test_a_body_that_two_readers_read_differently_is_bad_with_a_finding(
+    api: APIClient, project: Project, body: bytes, finding: str
+) -> None:
+    response = api.post("/api/v1/cases/", body, content_type="application/json")
+    assert response.status_code == 400
+    assert response.json()["findings"][0]["id"].startswith(finding)
+
+
+@pytest.mark.parametrize("body", [b"[]", b"1", b"null", b'"text"', b'{"project": {}}', b'{"project": ["RC"]}'])
+def test_a_body_of_another_shape_is_bad(api: APIClient, project: Project, body: bytes) -> None:
+    assert api.post("/api/v1/cases/", body, content_type="application/json").status_code == 400
+
+
+def test_a_body_over_the_cap_is_too_large(api: APIClient, project: Project, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 10_000
+    response = api.post("/api/v1/cases/", new_case(project, title="x" * 20_000), format="json")
+    assert response.status_code == 413
+
+
+def test_an_implementation_is_registered_once(api: APIClient, project: Project) -> None:
+    for _ in range(2):
+        archive = io.BytesIO(factories.archive(factories.NEW_CODE))
+        upload = {"project": project.key, "archive": archive, "spec_path": "implementation.json"}
+        response = api.post("/api/v1/implementations/", upload, format="multipart")
+        assert response.status_code == 201
+    assert Implementation.objects.count() == 1
+
+
+def test_an_archive_that_is_none_is_unprocessable(api: APIClient, project: Project) -> None:
+    upload = {"project": project.key, "archive": io.BytesIO(b"nothing")}
+    response = api.post("/api/v1/implementations/", upload, format="multipart")
+    assert response.status_code == 422
+    assert response.json()["findings"][0]["id"] == "implementation.invalid"
+
+
+def test_a_run_set_is_declared_and_cancelled_once(api: APIClient, comparison: Comparison) -> None:
+    body = {"revision": str(comparison.revision_id), "implementation": str(comparison.new_id), "size": 3}
+    created = api.post("/api/v1/run-sets/", body, format="json")
+    assert created.status_code == 201
+    address = f"/api/v1/run-sets/{created.json()['id']}/cancellation/"
+    assert api.post(address).json() == {"cancelled": 3}
+    assert api.post(address).status_code == 409
+
+
+def test_a_comparison_is_asked_for_and_waits(api: APIClient, comparison: Comparison) -> None:
+    body = {"revision": str(comparison.revision_id), "old": str(comparison.old_id), "new": str(comparison.new_id)}
+    created = api.post("/api/v1/comparisons/", body, format="json").json()
+    assert (created["state"], created["label"]) == ("waiting", "")
+    assert api.get(f"/api/v1/comparisons/{created['id']}/document/").status_code == 404
+    assert api.post(f"/api/v1/comparisons/{created['id']}/cancellation/").json() == {"cancelled": 4}
+
+
+def test_a_computed_comparison_has_its_label_and_document(api: APIClient, comparison: Comparison) -> None:
+    read = api.get(f"/api/v1/comparisons/{comparison.pk}/").json()
+    assert (read["state"], read["label"]) == ("computed", "verified_red_to_green")
+    document = json.loads(api.get(f"/api/v1/comparisons/{comparison.pk}/document/").content)
+    assert document["green"] is True
+    assert api.post(f"/api/v1/comparisons/{comparison.pk}/cancellation/").status_code == 409
+
+
+@pytest.mark.parametrize("size", [0, 1, 51, "two", None])
+def test_a_comparison_needs_two_to_fifty_runs_a_side(api: APIClient, comparison: Comparison, size: Any) -> None:
+    sides = {"old": str(comparison.old_id), "new": str(comparison.new_id)}
+    body = {"revision": str(comparison.revision_id), **sides, "size": size}
+    assert api.post("/api/v1/comparisons/", body, format="json").status_code == 400
+
+
+def test_a_foreign_object_in_a_body_does_not_exist(stranger: APIClient, comparison: Comparison) -> None:
+    body = {"revision": str(comparison.revision_id), "old": str(comparison.old_id), "new": str(comparison.new_id)}
+    response = stranger.post("/api/v1/comparisons/", body, format="json")
+    assert response.status_code == 400
+    assert set(response.json()) == {"revision", "old", "new"}
+
+
+def test_quarantined_bytes_are_forbidden_to_who_may_not_read_them(
+    viewer: APIClient, project: Project, everyone: User
+) -> None:
+    case = factories.case(project, everyone, classification=Classification.QUARANTINED)
+    addresses = objects(recorded.compared(case, everyone))
+    for address in (
+        addresses["revisions"] + "document/",
+        addresses["runs"] + "manifest/",
+        addresses["comparisons"] + "document/",
+    ):
+        assert viewer.get(address).status_code == 403
+
+
+def test_a_manifest_is_the_stored_bytes(viewer: APIClient, comparison: Comparison) -> None:
+    run = comparison.runs()[0]
+    assert run.manifest is not None
+    assert viewer.get(f"/api/v1/runs/{run.pk}/manifest/").content == evidence.read(run.manifest)
+
+
+def test_lists_are_filtered_and_walked_by_cursor(api: APIClient, comparison: Comparison) -> None:
+    walked: list[str] = []
+    address: str | None = "/api/v1/runs/?page_size=3&state=finished"
+    while address:
+        page = api.get(address).json()
+        walked += [run["id"] for run in page["results"]]
+        address = page["next"]
+    assert len(walked) == len(set(walked)) == Run.objects.count() == 4
+    assert api.get("/api/v1/runs/?state=queued").json()["results"] == []
+
+
+@pytest.mark.parametrize("query", ["?state=bogus", "?number=x", "?project=%00"])
+def test_a_filter_that_is_not_known_is_bad(api: APIClient, project: Project, query: str) -> None:
+    assert api.get(f"/api/v1/runs/{query}").status_code == 400
+
+
+def test_a_larger_list_costs_no_more_queries(
+    api: APIClient, comparison: Comparison, everyone: User, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(3):
+        assert comparison.old is not None
+        assert comparison.new is not None
+        recorded.requested(comparison.revision.case, everyone, comparison.old, comparison.new)
+    for name in LISTS:
+        with django_assert_max_num_queries(4):
+            api.get(f"/api/v1/{name}/")
