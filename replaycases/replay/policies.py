@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from replaycases.fixture.model import Fixture
@@ -17,8 +18,8 @@ _REMEDY = "name in `policies_used` what the run used; after a change of policy, 
 def policy_refusal(fixture: Fixture, used: Sequence[Mapping[str, str]] | None) -> Divergence | None:
     """Why the `policies_used` of a finish make the run stale, or None.
 
-    Each entry must be a recorded policy or template by name and sha256, and by version where both state one. Where
-    policies are recorded at least one of them is named. What the fixture declares as missing is not compared; where
+    Each entry must be a recorded policy or template by name and sha256, and by version where both state one; content
+    that it repeats must hash to its sha256. Where policies are recorded at least one of them is named. What the fixture declares as missing is not compared; where
     it simply records none, an entry has nothing to hash to and is refused.
     """
     lacking = gaps(fixture)
@@ -50,6 +51,8 @@ def policy_refusal(fixture: Fixture, used: Sequence[Mapping[str, str]] | None) -
 
 def _is(recorded: Mapping[str, Any], entry: Mapping[str, str]) -> bool:
     if recorded.get("name") != entry["name"] or recorded.get("sha256") != entry["sha256"]:
+        return False
+    if "content" in entry and sha256(entry["content"].encode()).hexdigest() != entry["sha256"]:
         return False
     return "version" not in entry or recorded.get("version") in (None, entry["version"])
 

@@ -51,7 +51,7 @@ def _is_texts(value: Any) -> bool:
 def _is_policy(value: Any) -> bool:
     return (
         isinstance(value, dict)
-        and value.keys() <= {"name", "version", "sha256"}
+        and value.keys() <= {"name", "version", "sha256", "content"}
         and {"name", "sha256"} <= value.keys()
         and all(map(_is_text, value.values()))
     )
@@ -62,7 +62,7 @@ _TEXT_OR_NULL = _Kind("a string or null", lambda value: value is None or _is_tex
 _OBJECT_OR_NULL = _Kind("an object or null", lambda value: value is None or isinstance(value, dict))
 _TEXTS_OR_NULL = _Kind("a list of strings or null", lambda value: value is None or _is_texts(value))
 _POLICIES_OR_NULL = _Kind(
-    "a list of {name, version, sha256} or null",
+    "a list of {name, version?, sha256, content?} or null",
     lambda value: value is None or (isinstance(value, list) and all(map(_is_policy, value))),
 )
 _ONE = _Kind("1, the only protocol there is", lambda value: type(value) in (int, float) and value == 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -38,6 +39,12 @@ def test_recorded_policies_and_templates_may_be_named(used: Any) -> None:
 )
 def test_one_that_hashes_to_no_recorded_one_is_stale(entry: Any) -> None:
     assert told([POLICY, entry], **RECORDED) == ("stale", "policy", "/policies_used/1")
+
+
+def test_an_entry_may_repeat_the_content_that_it_was_given_and_no_other() -> None:
+    recorded = {"name": "refunds", "version": "3", "sha256": sha256(b"no refunds").hexdigest(), "content": "no refunds"}
+    assert told([recorded], policies=[recorded])[0] == "completed"
+    assert told([{**recorded, "content": "refunds"}], policies=[recorded]) == ("stale", "policy", "/policies_used/0")
 
 
 @pytest.mark.parametrize("used", [None, [], [TEMPLATE]])
