@@ -18,8 +18,8 @@ from typing import IO
 from replaycases.replay.tree import TREE_LIMITS, TreeLimits
 
 CHUNK = 1 << 20
-# Tar headers and padding stand beside the content; 1 KiB a file is what they cost at most in practice.
-_TAR_OVERHEAD = 1024
+# Tar headers and padding stand beside the content: 4 KiB a member leaves room for long names.
+_TAR_OVERHEAD = 4096
 
 _DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
@@ -93,7 +93,7 @@ def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 @contextmanager
 def _inflated(data: bytes, limits: TreeLimits) -> Iterator[IO[bytes]]:
     """The tar inside the gzip, on disk and capped before anything in it is believed."""
-    cap = limits.bytes + limits.files * _TAR_OVERHEAD
+    cap = limits.bytes + limits.files * _TAR_OVERHEAD + tarfile.RECORDSIZE
     with tempfile.TemporaryFile() as plain:
         written = 0
         with gzip.open(io.BytesIO(data)) as source:

@@ -187,7 +187,7 @@ def _declare(
     )
     first = _take_numbers(project, "next_run_number", size)
     runs = Run.objects.bulk_create(
-        Run(project=project, number=first + index, run_set=run_set, index=index, not_before=timezone.now())
+        Run(project=project, number=first + index, run_set=run_set, index=index, not_before=Now())
         for index in range(size)
     )
     comparing.invalidate(run_set)

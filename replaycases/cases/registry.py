@@ -18,8 +18,9 @@ from replaycases.accounts.roles import REGISTERS_IMPLEMENTATIONS
 from replaycases.cases import archives, events, evidence
 from replaycases.cases.models import Classification, Implementation
 from replaycases.fixture import strict_json
+from replaycases.fixture.findings import FixtureInvalid
 from replaycases.replay import implementation as replayed
-from replaycases.replay.implementation import ImplementationInvalid
+from replaycases.replay.implementation import LARGEST_SPEC, ImplementationInvalid
 from replaycases.replay.tree import Entry, TreeLimits
 
 SPEC_NAME = "implementation.json"
@@ -80,15 +81,24 @@ def _inside(root: Path, spec_path: str) -> Path:
     return spec
 
 
-def _register(actor: User, project: Project, root: Path, spec: Path, *, allowed_path: str) -> Implementation:
-    loaded = replayed.load_implementation(spec, limits=LIMITS)
-    if not loaded.path.is_relative_to(root):
-        raise ImplementationInvalid(
-            spec, "/path", "leads out of the archive or allowed directory", "keep the code inside"
-        )
-    if loaded.python is not None:
-        # A path on the uploader's machine means nothing here, and one on ours would open it to the sandbox.
+def _refuse_reaching_out(root: Path, spec: Path) -> None:
+    """Before anything that the file names is looked at: reading it, or only saying whether it exists, would show an
+    uploader what is on this machine. Everything else about the file is `load_implementation`'s to judge."""
+    try:
+        with spec.open("rb") as file:
+            document = strict_json.parse(file.read(LARGEST_SPEC + 1))
+    except (OSError, FixtureInvalid):
+        return
+    path = document.get("path") if isinstance(document, dict) else None
+    if isinstance(path, str) and "\0" not in path and not (spec.parent / path).resolve().is_relative_to(root):
+        raise ImplementationInvalid(spec, "/path", "leads out of what may be read", "keep the code inside")
+    if isinstance(document, dict) and "python" in document:
         raise ImplementationInvalid(spec, "/python", "is not taken on the server", "leave it out: the worker's is used")
+
+
+def _register(actor: User, project: Project, root: Path, spec: Path, *, allowed_path: str) -> Implementation:
+    _refuse_reaching_out(root, spec)
+    loaded = replayed.load_implementation(spec, limits=LIMITS)
     document = {**strict_json.parse(spec.read_bytes()), "path": TREE_NAME}
     packed = _pack(loaded, document)
     with transaction.atomic():

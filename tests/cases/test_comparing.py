@@ -1,0 +1,218 @@
+"""Verdicts from really replayed runs, in this process: the same functions as a worker's, without the broker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from replaycases.accounts.models import User
+from replaycases.cases import comparing, evidence, executing, immutability, intake, jobs
+from replaycases.cases.models import Comparison, OutcomeType, Payload, Run, RunState
+from tests import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(120)]
+
+CONTROL = factories.fixture(
+    case_id="refund-confirmed",
+    expected={
+        "boundary": ["known"],
+        "prohibited_claims": [{"id": "none", "statement": "Lost.", "detect": {"any": ["(?i)lost"]}}],
+        "required_claims": [{"id": "known", "statement": "Open.", "detect": {"any": ["(?i)could not confirm"]}}],
+    },
+)
+# The new version says what the lookup says, so that a control can be turned red.
+NEW_CODE = """
+def replay(session):
+    found = session.tools.call("refund.lookup", {"order": "o-1"})
+    if found["state"] == "lost":
+        session.finish(message="It is lost.", status="lost")
+    else:
+        session.finish(message="I could not confirm the refund yet.", status="open")
+"""
+MUTATION = json.dumps([{"op": "replace", "path": "/events/0/outcome/value/state", "value": "lost"}]).encode()
+IDLE_MUTATION = json.dumps([{"op": "replace", "path": "/events/0/outcome/value/state", "value": "odd"}]).encode()
+
+Requested = Callable[..., Comparison]
+
+
+@pytest.fixture
+def actor() -> User:
+    return factories.everyone(factories.project())
+
+
+@pytest.fixture
+def requested(actor: User) -> Requested:
+    project = actor.memberships.first().project
+    case = factories.case(project, actor)
+    old = factories.implementation(project, actor, factories.OLD_CODE, version="1")
+    new = factories.implementation(project, actor, NEW_CODE, version="2")
+
+    def request(*, mutation: bytes | None = None, size: int = 2) -> Comparison:
+        revision = factories.revision(case)
+        if mutation is not None:
+            intake.add_control(
+                actor,
+                revision=revision,
+                name="confirmed",
+                outcome_type=OutcomeType.SUCCESS,
+                fixture=CONTROL,
+                mutation=mutation,
+            )
+        return jobs.request_comparison(actor, revision=revision, old=old, new=new, size=size)
+
+    return request
+
+
+def replay_all(*, leave: int = 0) -> None:
+    waiting = list(Run.objects.filter(state=RunState.QUEUED).order_by("number"))
+    for run in waiting[: len(waiting) - leave]:
+        executing.look_at(run.pk, worker="here")
+    comparing.refresh_waiting()
+
+
+def label(comparison: Comparison) -> str:
+    comparison.refresh_from_db()
+    return comparison.label
+
+
+def test_old_violates_and_new_holds(requested: Requested) -> None:
+    comparison = requested()
+    replay_all()
+    assert label(comparison) == "verified_red_to_green"
+    assert comparison.state == "computed"
+    assert json.loads(evidence.read(comparison.document))["controls"] == "not run"
+
+
+def test_no_label_stands_while_a_run_is_outstanding(requested: Requested) -> None:
+    comparison = requested()
+    replay_all(leave=1)
+    assert (label(comparison), comparison.state) == ("", "waiting")
+
+
+def test_asking_for_more_runs_takes_the_label_back_until_they_ended(requested: Requested, actor: User) -> None:
+    comparison = requested()
+    replay_all()
+    jobs.request_run_set(actor, revision=comparison.revision, implementation=comparison.new, size=1)
+    assert (label(comparison), comparison.state) == ("", "waiting")
+    replay_all()
+    assert label(comparison) == "verified_red_to_green"
+
+
+def test_results_of_other_sets_are_read_too(requested: Requested, actor: User) -> None:
+    comparison = requested()
+    jobs.request_run_set(actor, revision=comparison.revision, implementation=comparison.new, size=3)
+    replay_all()
+    assert label(comparison) == "verified_red_to_green"
+    assert json.loads(evidence.read(comparison.document))["new_runs"] == 5
+
+
+def test_a_control_that_holds_and_can_turn_red_passes(requested: Requested) -> None:
+    comparison = requested(mutation=MUTATION)
+    replay_all()
+    assert label(comparison) == "verified_red_to_green"
+    assert json.loads(evidence.read(comparison.document))["controls"] == "passed"
+
+
+def test_a_control_that_cannot_turn_red_is_not_passed(requested: Requested) -> None:
+    comparison = requested(mutation=IDLE_MUTATION)
+    replay_all()
+    assert label(comparison) == "control_failed"
+    assert "cannot fail" in json.loads(evidence.read(comparison.document))["control_results"][0]["reason"]
+
+
+def test_a_quarantined_run_forbids_the_verdict(requested: Requested) -> None:
+    comparison = requested(size=3)
+    unlucky = comparison.runs().filter(run_set__implementation=comparison.new).first()
+    for _ in range(3):
+        Run.objects.filter(pk=unlucky.pk).update(not_before=unlucky.created_at)
+        jobs.fail(jobs.lease(unlucky.pk, worker="w"), "its worker died")
+    replay_all()
+    assert label(comparison) == "not_comparable"
+    assert "its worker died" in comparison.reason
+
+
+def test_a_cancelled_run_is_listed_and_not_read(requested: Requested, actor: User) -> None:
+    comparison = requested()
+    extra = jobs.request_run_set(actor, revision=comparison.revision, implementation=comparison.new, size=2)
+    jobs.cancel(actor, run_set=extra)
+    replay_all()
+    assert label(comparison) == "verified_red_to_green"
+    document = json.loads(evidence.read(comparison.document))
+    assert [entry["status"] for entry in document["unread"]] == ["cancelled", "cancelled"]
+
+
+def test_a_side_with_one_result_is_undetermined(requested: Requested) -> None:
+    comparison = requested(size=1)
+    replay_all()
+    assert label(comparison) != "verified_red_to_green"
+    assert "undetermined" in label(comparison)
+
+
+def test_a_manifest_that_was_changed_in_the_database_is_not_believed(requested: Requested) -> None:
+    comparison = requested()
+    replay_all()
+    run = comparison.runs().filter(run_set__implementation=comparison.old).first()
+    Payload.objects.filter(pk=run.manifest_id).update(body=b"{}")
+    comparing.invalidate(run.run_set)
+    comparing.refresh_waiting()
+    assert label(comparison) == "not_comparable"
+
+
+def test_a_manifest_swapped_for_another_runs_is_not_believed(requested: Requested) -> None:
+    comparison = requested()
+    replay_all()
+    old, new = (
+        comparison.runs().filter(run_set__implementation=side).first() for side in (comparison.old, comparison.new)
+    )
+    immutability.remove("default")
+    Run.objects.filter(pk=old.pk).update(manifest=new.manifest_id)
+    comparing.invalidate(old.run_set)
+    comparing.refresh_waiting()
+    assert label(comparison) == "not_comparable"
+
+
+def test_voiding_a_set_takes_its_results_out(requested: Requested, actor: User) -> None:
+    comparison = requested()
+    replay_all()
+    jobs.void(
+        actor, run_set=comparison.runs().filter(run_set__implementation=comparison.old).first().run_set, reason="x"
+    )
+    assert label(comparison) == ""
+    comparing.refresh_waiting()
+    assert label(comparison) == "baseline_only"
+
+
+def test_another_project_with_the_same_hashes_lends_no_results(requested: Requested, actor: User) -> None:
+    comparison = requested()
+    elsewhere = factories.project("OTHER")
+    other = factories.everyone(elsewhere)
+    jobs.request_run_set(
+        other,
+        revision=factories.revision(factories.case(elsewhere, other)),
+        implementation=factories.implementation(elsewhere, other, NEW_CODE),
+        size=1,
+    )
+    replay_all()
+    assert json.loads(evidence.read(Comparison.objects.get(pk=comparison.pk).document))["new_runs"] == 2
+
+
+def test_an_implementation_that_cannot_start_is_an_adapter_error(requested: Requested, actor: User) -> None:
+    comparison = requested()
+    broken = factories.implementation(comparison.project, actor, "import nothing_of_this_name", version="3")
+    failing = jobs.request_comparison(actor, revision=comparison.revision, old=comparison.old, new=broken)
+    replay_all()
+    assert label(failing) == "adapter_error"
+    shown = failing.runs().filter(run_set__implementation=broken).first()
+    assert "nothing_of_this_name" in shown.stderr
+
+
+def test_a_manifest_is_restricted_like_its_fixture(actor: User) -> None:
+    project = actor.memberships.first().project
+    case = factories.case(project, actor, classification="quarantined")
+    jobs.request_run_set(
+        actor, revision=factories.revision(case), implementation=factories.implementation(project, actor), size=1
+    )
+    replay_all()
+    assert Run.objects.get().manifest.classification == "quarantined"
