@@ -19,8 +19,8 @@ def policy_refusal(fixture: Fixture, used: Sequence[Mapping[str, str]] | None) -
     """Why the `policies_used` of a finish make the run stale, or None.
 
     Each entry must be a recorded policy or template by name and sha256, and by version where both state one; content
-    that it repeats must hash to its sha256. Where policies are recorded at least one of them is named. What the fixture declares as missing is not compared; where
-    it simply records none, an entry has nothing to hash to and is refused.
+    that it repeats must hash to its sha256. Where policies are recorded at least one of them is named. What the fixture
+    declares as missing is not compared; where it simply records none, an entry has nothing to hash to and is refused.
     """
     lacking = gaps(fixture)
     if any(covers(gap, "/policies") for gap in lacking):
