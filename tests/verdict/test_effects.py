@@ -78,7 +78,9 @@ def test_a_crossing_call_with_a_key_already_accepted_adds_nothing() -> None:
 
 def test_a_crossing_call_counts_by_itself_where_the_tool_has_several_key_pointers() -> None:
     mixed = case(pay(1), pay(2, key="/other"), horizon=True)
-    assert count(mixed, call("pay", {"k": "a"}, seq=1), crossing("pay", {"k": "a"})) == (1, 2)
+    made = call("pay", {"k": "a"}, seq=1)
+    assert count(mixed, made, crossing("pay", {"k": "a"})) == (1, 2)
+    assert count(mixed, made, crossing("pay", {"k": "b", "other": "a"})) == (1, 2)
 
 
 def test_a_crossing_call_to_a_tool_that_the_fixture_lacks_leaves_no_upper_bound() -> None:
