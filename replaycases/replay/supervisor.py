@@ -55,32 +55,41 @@ def replay_once(
     `cancelled` is asked about every 50 ms. `copies` is what `staging.staged` made of this implementation; without
     it a copy is made for this run, and StagingFailed is raised if the folder changed since it was loaded.
     """
-    with ExitStack() as stack:
-        copies = copies or stack.enter_context(staged(implementation))
-        labels = labels or _single_run()
-        started_at = _now()
-        session = ReplaySession(fixture, serving=implementation.serving, clock=implementation.clock)
-        prepared: Prepared | None = None
-        try:
-            tier = tier or choose_tier()
-            prepared = prepare(tier, implementation, copies)
-            ended = _run(session, fixture, prepared, limits, cancelled or _never)
-        except EnvironmentUnavailable as missing:
-            ended = Ended(cause="environment_unavailable", reason=str(missing))
-        observation = session.observe(ended=ended)
-        facts = RunFacts(
-            implementation=_identity(implementation, prepared),
-            isolation=_isolation(tier),
-            surfaces=_surfaces(implementation, tier),
-            run_id=labels.run_id,
-            run_set=labels.run_set,
-            started_at=started_at,
-            ended_at=_now(),
-            limits=limits.as_dict(),
-            parent_run=labels.parent_run,
-            attempt=labels.attempt,
-        )
-        return build(fixture, observation, facts)
+    if copies is None:
+        with staged(implementation) as made:
+            return replay_once(
+                fixture,
+                implementation,
+                tier=tier,
+                limits=limits,
+                cancelled=cancelled,
+                labels=labels,
+                copies=made,
+            )
+    started_at = _now()
+    session = ReplaySession(fixture, serving=implementation.serving, clock=implementation.clock)
+    prepared: Prepared | None = None
+    try:
+        tier = tier or choose_tier()
+        prepared = prepare(tier, implementation, copies)
+        ended = _run(session, fixture, prepared, limits, cancelled or _never)
+    except EnvironmentUnavailable as missing:
+        ended = Ended(cause="environment_unavailable", reason=str(missing))
+    observation = session.observe(ended=ended)
+    labels = labels or _single_run()
+    facts = RunFacts(
+        implementation=_identity(implementation, prepared),
+        isolation=_isolation(tier),
+        surfaces=_surfaces(implementation, tier),
+        run_id=labels.run_id,
+        run_set=labels.run_set,
+        started_at=started_at,
+        ended_at=_now(),
+        limits=limits.as_dict(),
+        parent_run=labels.parent_run,
+        attempt=labels.attempt,
+    )
+    return build(fixture, observation, facts)
 
 
 def _run(

@@ -35,10 +35,11 @@ class TreeInvalid(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeLimits:
-    """Caps on what is mounted: number of files and links, and bytes of file content."""
+    """Caps on what is mounted: number of files and links, bytes of file content, folders within folders."""
 
     files: int = 20_000
     bytes: int = 512 * 1024 * 1024
+    depth: int = 100
 
 
 TREE_LIMITS = TreeLimits()
@@ -63,7 +64,7 @@ def read_tree(root: Path, *, limits: TreeLimits = TREE_LIMITS) -> tuple[Entry, .
     ignored = _ignore_pattern(root)
     entries: list[Entry] = []
     size = 0
-    for path, info in _walk(root, "", ignored):
+    for path, info in _walk(root, ignored, limits.depth):
         if len(entries) >= limits.files:
             raise TreeInvalid("", f"more than {limits.files} files; name what is not needed in {IGNORE_FILE}")
         size += info.st_size if stat.S_ISREG(info.st_mode) else 0
@@ -89,20 +90,34 @@ def open_file(path: Path) -> int:
     return descriptor
 
 
-def _walk(root: Path, folder: str, ignored: re.Pattern[str] | None) -> Iterator[tuple[str, os.stat_result]]:
-    with os.scandir(root / folder) as listing:
-        found = sorted(listing, key=lambda item: item.name)
-    if folder and any(item.name == VENV_MARK for item in found):
-        return
-    for item in found:
-        path = f"{folder}/{item.name}" if folder else item.name
-        is_folder = item.is_dir(follow_symlinks=False)
-        if item.name in LEFT_OUT_NAMES or (ignored and ignored.match(f"{path}/" if is_folder else path)):
+def _walk(root: Path, ignored: re.Pattern[str] | None, depth: int) -> Iterator[tuple[str, os.stat_result]]:
+    """(path, stat) of what is neither a folder nor left out by name."""
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        if folder.count("/") >= depth:
+            raise TreeInvalid("", f"folders are nested deeper than {depth}; name what is not needed in {IGNORE_FILE}")
+        found = _listed(root, folder)
+        if folder and VENV_MARK in (item.name for item in found):
             continue
-        if is_folder:
-            yield from _walk(root, path, ignored)
-        else:
-            yield path, item.stat(follow_symlinks=False)
+        for item in found:
+            path = f"{folder}/{item.name}" if folder else item.name
+            is_folder = item.is_dir(follow_symlinks=False)
+            if item.name in LEFT_OUT_NAMES or (ignored and ignored.match(f"{path}/" if is_folder else path)):
+                continue
+            if is_folder:
+                folders.append(path)
+            else:
+                yield path, item.stat(follow_symlinks=False)
+
+
+def _listed(root: Path, folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(root / folder) as listing:
+            return list(listing)
+    except OSError as error:
+        message = f"cannot be listed ({error.strerror}); make it readable or name it in {IGNORE_FILE}"
+        raise TreeInvalid(ascii(folder)[1:-1], message) from None
 
 
 def _entry(root: Path, path: str, info: os.stat_result) -> Entry | None:

@@ -275,6 +275,29 @@ def test_a_link_that_leaves_through_another_link_is_refused(tmp_path: Path, code
         load(tmp_path)
 
 
+@pytest.mark.parametrize(("depth", "fits"), [(100, True), (101, False)])
+def test_folders_nest_as_deep_as_every_later_reader_can_follow(
+    tmp_path: Path, code: Path, depth: int, fits: bool
+) -> None:
+    deep = code.joinpath(*["d"] * depth)
+    deep.mkdir(parents=True)
+    (deep / "deep.py").write_text("x")
+    if fits:
+        assert "d/" * depth + "deep.py" in paths(load(tmp_path))
+    else:
+        with pytest.raises(ImplementationInvalid, match="nested deeper than 100"):
+            load(tmp_path)
+
+
+def test_a_path_that_is_too_long_is_refused(tmp_path: Path, code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(code)
+    for _ in range(20):
+        os.mkdir("d" * 250)
+        os.chdir("d" * 250)
+    with pytest.raises(ImplementationInvalid, match="cannot be listed"):
+        load(tmp_path)
+
+
 def test_a_pipe_in_the_folder_is_refused_and_not_read(tmp_path: Path, code: Path) -> None:
     os.mkfifo(code / "pipe")
     with pytest.raises(ImplementationInvalid, match="pipe: neither a file"):
