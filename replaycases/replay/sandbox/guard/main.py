@@ -131,11 +131,19 @@ def _be_program(spec: Spec, tell: int, guards: tuple[int, ...]) -> None:
     except BaseException as failed:
         os.write(tell, str(failed).encode())
         os._exit(NOT_EXECUTABLE)
-    try:
-        os.execvpe(spec.argv[0], spec.argv, spec.env)  # noqa: S606 - running it is the purpose; it is confined
-    except OSError as failed:
-        os.write(2, f"{spec.argv[0]}: {failed.strerror}\n".encode())
-        os._exit(NOT_EXECUTABLE)
+    os.write(2, f"{spec.argv[0]}: {_execute(spec.argv, spec.env)}\n".encode())
+    os._exit(NOT_EXECUTABLE)
+
+
+def _execute(argv: list[str], env: dict[str, str]) -> str:
+    """Returns only if it fails, with the reason. os.execvpe imports a module, which may be out of reach by now."""
+    reason = ""
+    for folder in [""] if "/" in argv[0] else env["PATH"].split(":"):
+        try:
+            os.execve(os.path.join(folder, argv[0]), argv, env)  # noqa: S606 - it is confined
+        except OSError as failed:
+            reason = failed.strerror or str(failed)
+    return reason
 
 
 def _be_process_1(spec: Spec, tell: int, program_fds: list[int], identity: tuple[int, int]) -> None:
