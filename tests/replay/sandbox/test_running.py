@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,10 @@ def test_a_tree_that_cannot_be_mounted_is_no_outcome(mounting_tier: Tier, outsid
         run(mounting_tier, "pass", mounts=(missing,))
 
 
-def test_a_lost_guard_is_no_outcome_and_takes_the_program_with_it(any_tier: Tier) -> None:
+def test_a_lost_guard_is_no_outcome_and_takes_the_program_with_it(
+    any_tier: Tier, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(outside))  # nobody is left to remove the private folder
     with started(any_tier, "me.send(b'here'); signal.pause()") as confined:
         assert confined.hear() == b"here"
         os.kill(confined.running.pid, signal.SIGKILL)
