@@ -1,0 +1,94 @@
+"""The settings as a process reads them, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from replaycases.config import celery_settings
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PRODUCTION = {
+    "DATABASE_URL": "postgres://replaycases@db.example/replaycases",
+    "REDIS_URL": "redis://redis.example/0",
+    "REPLAYCASES_SECRET_KEY": "z8Lq0v-Only-For-This-Test-3fW9kPdT7yRbN2mXcJ5hGsAeUo1i4",
+    "REPLAYCASES_ALLOWED_HOSTS": "replaycases.example",
+}
+
+
+def manage(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    base = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "REPLAYCASES_VAR": str(folder)}
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=REPOSITORY,
+        env={**base, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_production_configuration_passes_djangos_deployment_check(tmp_path: Path) -> None:
+    checked = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_production_database_without_a_secret_does_not_start(tmp_path: Path) -> None:
+    checked = manage(tmp_path, "check", DATABASE_URL=PRODUCTION["DATABASE_URL"])
+    assert checked.returncode == 1
+    assert "REPLAYCASES_SECRET_KEY is required" in checked.stderr
+
+
+def test_a_misspelt_switch_does_not_start(tmp_path: Path) -> None:
+    checked = manage(tmp_path, "check", REPLAYCASES_DEBUG="flase")
+    assert checked.returncode == 1
+    assert "REPLAYCASES_DEBUG" in checked.stderr
+
+
+def test_no_migration_is_missing(tmp_path: Path) -> None:
+    assert manage(tmp_path, "makemigrations", "--check", "--dry-run").returncode == 0
+
+
+def test_debug_is_off_unless_asked_for() -> None:
+    assert settings.DEBUG is False or "REPLAYCASES_DEBUG" in os.environ
+
+
+def test_the_content_policy_allows_no_inline_script_or_style() -> None:
+    directives = settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]
+    assert directives["default-src"] == ["'self'"]
+    assert not any("unsafe" in source for sources in directives.values() for source in sources)
+
+
+def test_celery_waits_longer_than_the_sandbox_and_redis_longer_than_celery() -> None:
+    wall = settings.REPLAYCASES_WALL_SECONDS
+    assert wall < celery_settings.task_soft_time_limit < celery_settings.task_time_limit
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("accept_content", ["json"]),
+        ("task_acks_late", True),
+        ("task_reject_on_worker_lost", False),
+        ("task_ignore_result", True),
+        ("task_publish_retry", False),
+        ("worker_prefetch_multiplier", 1),
+        ("task_create_missing_queues", False),
+    ],
+)
+def test_celery_delivers_hints_and_nothing_more(name: str, value: object) -> None:
+    assert getattr(celery_settings, name) == value
+
+
+def test_redis_does_not_deliver_again_what_is_still_running(tmp_path: Path) -> None:
+    code = (
+        "from replaycases.config import celery_settings as c; "
+        "print(c.broker_transport_options['visibility_timeout'] > c.task_time_limit)"
+    )
+    shown = manage(tmp_path, "shell", "--no-imports", "-c", code, **PRODUCTION)
+    assert shown.stdout.strip() == "True"
