@@ -1,5 +1,5 @@
-"""How a lie is judged: the real supervisor in the real sandbox, every manifest recomputed, then the comparison. These are
-the functions that the command line and the workers use; nothing here decides anything by itself."""
+"""How a lie is judged: the real supervisor in the real sandbox, every manifest recomputed, then the comparison. These
+are the functions that the command line and the workers use; nothing here decides anything by itself."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from replaycases.fixture.model import Fixture
 from replaycases.replay.implementation import Implementation, load_implementation
 from replaycases.replay.runs import replay_set
 from replaycases.replay.sandbox.base import Limits, Tier
-from replaycases.verdict.comparability import Refusal
 from replaycases.verdict.comparison import Comparison, invalid_fixture
 from replaycases.verdict.labels import Label
 from replaycases.verdict.manifest import Manifest
-from tests.replay.implementations import GREETING, sandbox
+from tests.replay.implementations import GREETING
 
 LIMITS = Limits(wall_seconds=5.0, grace_seconds=2.0, message_bytes=4 * 1024 * 1024)
 IMPATIENT = Limits(wall_seconds=0.7, grace_seconds=0.5)
@@ -34,8 +33,8 @@ IMPATIENT = Limits(wall_seconds=0.7, grace_seconds=0.5)
 class Lie:
     """One way to want a green label. `body` is the body of replay(session), or what a program by hand sends.
 
-    `because` must stand in the comparison's reason: the right label for the wrong reason is luck. `spec` are further keys
-    of the implementation file.
+    `because` must stand in the comparison's reason: the right label for the wrong reason is luck. `spec` are further
+    keys of the implementation file.
     """
 
     name: str
@@ -61,7 +60,7 @@ class Court:
     def workflow(self, name: str, body: str, *, shared: str = "", **spec: Any) -> Implementation:
         """A python adapter: `body` is the body of replay(session), `shared` the text of a module `work` beside it."""
         indented = textwrap.indent(textwrap.dedent(body).strip(), "    ")
-        source = f"import os, sys\nfrom work import *\n\n\ndef replay(session):\n{indented}\n"
+        source = f"import os, sys\nfrom work import *\n\ndef replay(session):\n{indented}\n"
         return self._written(name, {"agent.py": source, "work.py": shared}, spec)
 
     def by_hand(self, name: str, body: str, **spec: Any) -> Implementation:
@@ -93,13 +92,10 @@ class Court:
             "path": "code",
             "adapter": {"kind": "python", "target": "agent:replay"},
         }
-        (folder / "implementation.json").write_text(json.dumps(document | dict(spec)))
+        (folder / "implementation.json").write_text(
+            json.dumps(document | {key: value for key, value in spec.items() if value is not None})
+        )
         return load_implementation(folder / "implementation.json")
-
-
-@pytest.fixture(scope="module")
-def court(tmp_path_factory: pytest.TempPathFactory) -> Court:
-    return Court(tmp_path_factory.mktemp("court"), sandbox())
 
 
 def verdict_on(document: Mapping[str, Any] | bytes, runs: Callable[[Fixture], tuple[Any, Any]]) -> Comparison:
@@ -117,18 +113,3 @@ def assert_right(comparison: Comparison, label: Label, because: str) -> None:
     assert comparison.label is label, f"{comparison.label}: {comparison.reason}"
     assert because in comparison.reason, comparison.reason
     assert not comparison.green
-
-
-__all__ = [
-    "Court",
-    "IMPATIENT",
-    "LIMITS",
-    "Label",
-    "Lie",
-    "Refusal",
-    "assert_right",
-    "court",
-    "judge",
-    "lies",
-    "verdict_on",
-]

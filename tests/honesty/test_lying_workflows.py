@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from tests.honesty.court import Court, Label, Lie, assert_right, court, judge, lies
+from tests.honesty.court import Court, Label, Lie, assert_right, judge, lies
 from tests.honesty.lying_workflows import ON_REFUND
 from tests.honesty.worlds import REFUND
-
-__all__ = ["court"]
 
 
 def test_without_a_lie_the_pair_is_green(court: Court) -> None:
