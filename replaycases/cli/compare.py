@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import orjson
 
-from replaycases.cli.output import Row, say, say_json, short, write_junit
+from replaycases.cli.output import Row, boundary_word, say, say_json, short, write_junit
 from replaycases.cli.reading import INVALID, read_bytes, read_fixture
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.model import Fixture
@@ -18,6 +18,7 @@ from replaycases.replay.recompute import recompute
 from replaycases.verdict.comparability import Refusal
 from replaycases.verdict.comparison import Comparison, compare
 from replaycases.verdict.manifest import MANIFEST_LIMITS, Manifest, ManifestRefused, from_document
+from replaycases.verdict.sides import SideSummary
 from replaycases.verdict.verified import ControlResults, VerifiedManifest
 
 Side = Literal["old", "new"]
@@ -90,8 +91,16 @@ def _verified(fixture: Fixture, manifest: Manifest, side: Side) -> VerifiedManif
 
 
 def line_of(comparison: Comparison) -> str:
-    runs = f"old {comparison.old_runs} runs, new {comparison.new_runs} runs, controls {comparison.controls}"
-    return f"{comparison.case_id} {short(comparison.fixture_hash)}: {comparison.label}: {comparison.reason} ({runs})"
+    """Case, hash, label, both versions with their boundary, and the reason: never a bare label (A8)."""
+    old, new = _side_words(comparison.old, comparison.old_runs), _side_words(comparison.new, comparison.new_runs)
+    sides = f"old {old}, new {new}, controls {comparison.controls}"
+    return f"{comparison.case_id} {short(comparison.fixture_hash)}: {comparison.label}: {sides}. {comparison.reason}"
+
+
+def _side_words(side: SideSummary | None, runs: int) -> str:
+    if side is None:
+        return "without a result"
+    return f"{side.name} {side.version} {boundary_word(side.boundary_passed)} in {runs} run{'' if runs == 1 else 's'}"
 
 
 def say_row(row: Row, comparison: Comparison | None) -> None:

@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import re2  # type: ignore[import-untyped]  # ships no type information
-
+from replaycases.fixture.patterns import compile_pattern
 from replaycases.fixture.pointer import ABSENT, leaves
 from replaycases.verdict.evidence import Evidence
 from replaycases.verdict.rulings import Ruling, held, undetermined, violated
@@ -79,15 +78,9 @@ def detected(rule: Mapping[str, Sequence[str]], message: str) -> bool:
     """{any, none?} of RE2 patterns, searched: some `any` matches and no `none` does."""
     if len(message) > LONGEST_MESSAGE:
         raise MessageTooLong
-    return any(_search(pattern, message) for pattern in rule["any"]) and not any(
-        _search(pattern, message) for pattern in rule.get("none", ())
+    return any(compile_pattern(pattern).search(message) for pattern in rule["any"]) and not any(
+        compile_pattern(pattern).search(message) for pattern in rule.get("none", ())
     )
-
-
-def _search(pattern: str, message: str) -> bool:
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(pattern, options).search(message) is not None
 
 
 def _message(evidence: Evidence) -> str | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jsonschema_rs
-
 from replaycases.fixture.canonical import canonical_bytes
+from replaycases.fixture.observation_schema import compile_observation_schema
 from replaycases.fixture.pointer import ABSENT, join, resolve, split
 from replaycases.verdict.evidence import Evidence
 from replaycases.verdict.observation import Call
@@ -36,10 +35,7 @@ def relation(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
 def conforms(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
     """{schema}: the observation document against a JSON Schema. References outside the schema are never fetched, and
     patterns run on an engine that cannot backtrack; a schema that needs either raises."""
-    validator = jsonschema_rs.validator_for(
-        spec["schema"], pattern_options=jsonschema_rs.RegexOptions(), offline=True, validate_formats=False
-    )
-    error = next(iter(validator.iter_errors(evidence.document)), None)
+    error = next(iter(compile_observation_schema(spec["schema"]).iter_errors(evidence.document)), None)
     if error is None:
         return held("the observation has the required shape")
     place = "".join(f"/{token}" for token in error.instance_path)
