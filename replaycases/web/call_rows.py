@@ -74,8 +74,8 @@ def _ended_at(rows: list[Aligned], old: Manifest, new: Manifest) -> int:
 def _downstream(row: Row) -> Row:
     """A call that one side could not reach: nothing after the first divergence is compared."""
     hole = Cell(hole="Downstream of the divergence: this side had been ended")
-    sides = {side: hole for side in ("old", "new") if getattr(row, side).hole}
-    return replace(row, kind="downstream", always=True, **sides)
+    row = replace(row, old=hole) if row.old.hole else replace(row, new=hole)
+    return replace(row, kind="downstream", always=True)
 
 
 def call_name(call: Call) -> str:

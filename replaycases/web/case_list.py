@@ -35,7 +35,7 @@ def listed_cases(user: User) -> QuerySet[Case]:
     )
 
 
-class CaseFilter(django_filters.FilterSet):
+class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
     q = django_filters.CharFilter(method="search", label="Search", widget=forms.TextInput(attrs={"type": "search"}))
     stage = django_filters.ChoiceFilter(choices=Stage.choices, empty_label="any stage", label="Stage")
     lane = django_filters.ChoiceFilter(choices=LaneName.choices, empty_label="any lane", label="Lane")
@@ -66,10 +66,10 @@ class CaseFilter(django_filters.FilterSet):
         if len(digest) >= 4:
             start = f"sha256:{digest}"
             hashed = Q(content_hash__startswith=start) | Q(fixture_hash__startswith=start)
-            wanted |= Exists(FixtureRevision.objects.filter(hashed, case=OuterRef("pk")))
+            wanted |= Q(Exists(FixtureRevision.objects.filter(hashed, case=OuterRef("pk"))))
         return cases.filter(wanted)
 
     def with_verdict(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
         if value == NO_VERDICT:
             return cases.filter(Q(latest_label=None) | Q(latest_label=""))
-        return cases.filter(latest_label=value)
+        return cases.filter(latest_label=value)  # type: ignore[misc] # an annotation

@@ -74,7 +74,7 @@ def _sides(found: Mapping[str, Any]) -> list[str]:
 
 
 def _title(found: Mapping[str, Any], old: Manifest, new: Manifest) -> str:
-    what = KINDS.get(found["kind"], found["kind"].replace("_", " "))
+    what = KINDS.get(found["kind"], str(found["kind"]).replace("_", " "))
     if found["kind"] == "finish":
         return f"{what} in {found['pointer'].removeprefix('/outcome/') or 'whole'}"
     if found["seq"] is None:

@@ -25,13 +25,13 @@ class StyledForm(forms.Form):
     """Gives every text-like control our class; the templates lay the fields out."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, label_suffix="", **kwargs)
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
         for field in self.fields.values():
             if not isinstance(field.widget, forms.CheckboxInput | forms.HiddenInput):
                 field.widget.attrs.setdefault("class", "input")
 
 
-def validate_size(file: UploadedFile) -> None:
+def validate_size(file: UploadedFile[bytes]) -> None:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
         raise forms.ValidationError(f"The file has {file.size} bytes; at most {settings.MAX_UPLOAD_BYTES} are kept.")
 

@@ -28,7 +28,7 @@ def listed_runs(user: User) -> QuerySet[Run]:
     )
 
 
-class RunFilter(django_filters.FilterSet):
+class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
     case = django_filters.CharFilter(method="of_case", label="Case")
     state = django_filters.ChoiceFilter(choices=RunState.choices, empty_label="any state", label="State")
 

@@ -13,8 +13,9 @@ from replaycases.accounts.models import Project
 from replaycases.accounts.roles import REGISTERS_IMPLEMENTATIONS
 from replaycases.cases import registry
 from replaycases.cases.models import Comparison, Implementation
+from replaycases.replay.implementation import ImplementationInvalid
 from replaycases.web import words
-from replaycases.web.forms import ArchiveForm, PathForm, projects_where
+from replaycases.web.forms import ArchiveForm, PathForm, ProjectForm, projects_where
 from replaycases.web.pages import page_of
 from replaycases.web.scope import user_of
 
@@ -61,7 +62,7 @@ def new_implementation(request: HttpRequest) -> HttpResponse:
     if form is not None and form.is_valid():
         try:
             implementation = _register(request, sent, form)
-        except registry.ImplementationInvalid as invalid:
+        except ImplementationInvalid as invalid:
             refused = invalid
         else:
             messages.success(request, f"{implementation.name} {implementation.version} is registered.")
@@ -77,7 +78,7 @@ def new_implementation(request: HttpRequest) -> HttpResponse:
     return render(request, "implementations/new.html", context, status=422 if request.method == "POST" else 200)
 
 
-def _register(request: HttpRequest, sent: str, form: ArchiveForm | PathForm) -> Implementation:
+def _register(request: HttpRequest, sent: str, form: ProjectForm) -> Implementation:
     said = form.cleaned_data
     if sent == "path":
         return registry.register_path(user_of(request), project=said["project"], path=said["path"])

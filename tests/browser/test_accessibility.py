@@ -1,0 +1,65 @@
+"""WCAG 2.2 AA by axe: every page, light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import Role
+from tests import factories
+from tests.browser.conftest import signed_in
+from tests.web import recorded
+
+pytestmark = pytest.mark.service
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PAGES = (
+    "/cases/",
+    "/cases/?q=nothing-like-it",
+    "/cases/new/",
+    "/cases/RC-1/",
+    "/cases/RC-1/comparisons/1/",
+    "/cases/RC-1/comparisons/1/?show=all",
+    "/cases/RC-2/comparisons/2/",
+    "/runs/",
+    "/runs/RC/1/",
+    "/runs/RC/3/",
+    "/implementations/",
+    "/implementations/new/",
+    "/no-such-page/",
+)
+
+
+@pytest.mark.parametrize("width", [1440, 1024])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_has_a_fault_that_axe_finds(
+    browser: Browser, live_server: Any, axe: str, project: Project, everyone: User, theme: str, width: int
+) -> None:
+    recorded.compared(factories.case(project, everyone), everyone, new=recorded.DIVERGED, stderr="Traceback\nboom")
+    other = factories.case(project, everyone, factories.fixture(case_id="waiting"))
+    old, new = (factories.implementation(project, everyone, f"{factories.NEW_CODE}#{n}", version=n) for n in "89")
+    recorded.requested(other, everyone, old, new)
+    made = signed_in(browser, live_server.url, everyone, color_scheme=theme, viewport={"width": width, "height": 900})
+    faults = {address: found for address in PAGES if (found := axe_faults(made.open(address), axe))}
+    made.context.close()
+    assert faults == {}
+
+
+def test_the_login_and_what_a_viewer_sees_have_no_fault_either(
+    browser: Browser, live_server: Any, axe: str, project: Project, everyone: User
+) -> None:
+    recorded.compared(factories.case(project, everyone), everyone)
+    made = signed_in(browser, live_server.url, factories.person(project, Role.VIEWER))
+    addresses = ("/cases/RC-1/", "/cases/new/", "/implementations/new/", "/login/")
+    faults = {address: found for address in addresses if (found := axe_faults(made.open(address), axe))}
+    made.context.close()
+    assert faults == {}
+
+
+def axe_faults(page: Any, axe: str) -> list[str]:
+    page.evaluate(axe)
+    result = page.evaluate("tags => axe.run({runOnly: {type: 'tag', values: tags}})", TAGS)
+    return [f"{fault['id']}: {node['html'][:160]}" for fault in result["violations"] for node in fault["nodes"][:3]]
