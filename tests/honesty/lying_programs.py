@@ -1,5 +1,5 @@
-"""Programs that write to the protocol socket themselves. `walk` sends every recorded call of the refund case and reads its
-answer; `request` is one line; HONEST and CLAIM are what the workflows of that case say."""
+"""Programs that write to the protocol socket themselves. `walk` sends every recorded call of the refund case and reads
+its answer; `request` is one line; HONEST and CLAIM are what the workflows of that case say."""
 
 from __future__ import annotations
 

@@ -1,0 +1,110 @@
+"""Manifests are recomputed: what can be computed cannot be forged, and what cannot be computed is named here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from replaycases.cli.compare import manifests_in
+from replaycases.replay.recompute import recompute
+from replaycases.replay.sandbox.tiers import choose_tier
+from replaycases.verdict.manifest import Manifest, ManifestRefused, from_document
+from tests.honesty.court import Court, Label, Lie, assert_right, judge
+from tests.honesty.forgeries import FORGERIES, MISSHAPEN, OTHER_HASH, Forgery, put
+from tests.honesty.worlds import REFUND
+
+ON_TRUST: dict[str, Any] = {
+    "run": {"id": "r", "set": {"id": "s", "index": 0, "size": 1}},
+    "parent_run": "r-0",
+    "attempt": 2,
+    "started_at": "2020-01-01T00:00:00+00:00",
+    "ended_at": "2020-01-01T00:00:00+00:00",
+    "implementation": {"name": "n", "version": "1", "commit": None, "digest": OTHER_HASH},
+    "mode": "compatibility",
+    "surfaces": None,
+    "isolation": {"tier": "seccomp"},
+    "limits": {},
+    "reason": "because",
+    "stderr": "fine",
+}
+"""Who ran what where and when, and in which words it ended: another value for each. No computation can find it out;
+gates therefore accept only runs that this deployment's workers made. None: every surface was controlled."""
+NOT_EMPTY = {"unconsumed": [1], "optional_skipped": [1], "authored_used": [{"seq": 1, "alternative": 0}]}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.name)
+def test_a_forged_field_is_found_out_by_name(forgery: Forgery, court: Court) -> None:
+    world, fixture = forgery.world, forgery.world.fixture
+    liar = world.workflow(court, f"forger {forgery.name}", forgery.body, **(forgery.spec or {}))
+    runs = [from_document(forgery.of(run.document)) for run in court.runs(fixture, liar)]
+    comparison = judge(fixture, court.kept(fixture, world.old(court)), runs)
+    assert_right(comparison, Label.NOT_COMPARABLE, f"was refused: {forgery.field}: ")
+
+
+@pytest.mark.parametrize(("name", "edit", "because"), MISSHAPEN, ids=lambda item: item if isinstance(item, str) else "")
+def test_a_misshapen_manifest_is_refused(
+    name: str, edit: Callable[[bytes], bytes], because: str, court: Court, tmp_path: Path
+) -> None:
+    lie = Lie(name="claims", body="walk(session); say(session, CLAIM)", label=Label.STILL_FAILING, because="")
+    runs = court.kept(REFUND.fixture, REFUND.lying(court, lie))
+    forged = edit(orjson.dumps([run.document for run in runs], option=orjson.OPT_INDENT_2))
+    (tmp_path / "new.json").write_bytes(forged)
+    old = court.kept(REFUND.fixture, REFUND.old(court))
+    comparison = judge(REFUND.fixture, old, manifests_in(tmp_path / "new.json", "new"))
+    assert_right(comparison, Label.NOT_COMPARABLE, because)
+    assert "was refused" in comparison.reason, name
+
+
+def test_what_stays_on_trust_is_exactly_what_no_computation_can_find_out(court: Court) -> None:
+    honest = court.kept(REFUND.fixture, REFUND.new(court))[0].document
+    others = {**ON_TRUST, "surfaces": dict.fromkeys(honest["surfaces"], "controlled")}
+    others |= {name: _another(value) for name, value in honest.items() if name not in others} | NOT_EMPTY
+    trusted = {name for name, value in others.items() if _accepted({**honest, name: value})}
+    assert trusted == set(ON_TRUST)
+
+
+def _accepted(document: dict[str, Any]) -> bool:
+    try:
+        recompute(REFUND.fixture, from_document(document))
+    except ManifestRefused:
+        return False
+    return True
+
+
+def _another(value: Any) -> Any:
+    """Another value of the same type; a number for null."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return OTHER_HASH if value.startswith("sha256:") else f"{value}x"
+    return type(value)() if isinstance(value, dict | list) else 1 if value in (None, 0) else 0
+
+
+@pytest.mark.parametrize(
+    "pointer", ["isolation/tier", "surfaces/network"], ids=["only the tier edited", "only the network edited"]
+)
+def test_one_edit_does_not_make_an_isolated_run_of_one_without_a_sandbox(pointer: str, court: Court) -> None:
+    fixture = REFUND.fixture
+    open_court = Court(court.folder, choose_tier("process", allow_process=True))
+    edit = put(pointer, "bubblewrap" if pointer.endswith("tier") else "denied")
+    runs = [_edited(run, edit) for run in open_court.runs(fixture, REFUND.new(court))]
+    comparison = judge(fixture, court.kept(fixture, REFUND.old(court)), runs)
+    assert_right(comparison, Label.UNISOLATED_PASS, "it may have cheated")
+
+
+def test_a_run_of_another_mode_is_not_compared_with_replays_and_is_never_green(court: Court) -> None:
+    fixture = REFUND.fixture
+    old, new = court.kept(fixture, REFUND.old(court)), court.kept(fixture, REFUND.new(court))
+    reruns = [[_edited(run, put("mode", "rerun")) for run in side] for side in (old, new)]
+    assert_right(judge(fixture, old, reruns[1]), Label.NOT_COMPARABLE, "differ in mode")
+    assert_right(judge(fixture, *reruns), Label.COMPATIBLE_PASS, "these are rerun runs")
+
+
+def _edited(run: Manifest, edit: Callable[[dict[str, Any]], None]) -> Manifest:
+    document = orjson.loads(orjson.dumps(run.document))
+    edit(document)
+    return from_document(document)
