@@ -171,6 +171,7 @@ def test_a_manifest_swapped_for_another_runs_is_not_believed(requested: Requeste
     comparing.invalidate(old.run_set)
     comparing.refresh_waiting()
     assert label(comparison) == "not_comparable"
+    assert "another run's manifest" in comparison.reason
 
 
 def test_voiding_a_set_takes_its_results_out(requested: Requested, actor: User) -> None:
