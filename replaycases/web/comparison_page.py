@@ -88,7 +88,8 @@ def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str
     """Everything comparisons/detail.html shows but the progress. `everything` shows equal rows too."""
     revision = comparison.revision
     case = revision.case
-    readable = evidence.readable_by(revision.payload, user)
+    sides = _sides(comparison)
+    readable = _readable(comparison, sides, user)
     return {
         "section": "cases",
         "tab": "comparison",
@@ -97,7 +98,7 @@ def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str
         "earlier_revision": revision.pk != case.current_revision_id,
         "comparison": comparison,
         "verdict": comparison.label,
-        "page": _view(comparison, readable=readable, everything=everything),
+        "page": _view(comparison, sides, readable=readable, everything=everything),
         "everything": everything,
         "withheld": None if readable else readers(),
         "voided": _voided(comparison),
@@ -106,9 +107,21 @@ def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str
     }
 
 
-def _view(comparison: Comparison, *, readable: bool, everything: bool) -> View:
-    runs = list(comparison.runs().select_related("project"))
-    old, new = _side(comparison.old, runs), _side(comparison.new, runs)
+def _sides(comparison: Comparison) -> tuple[SideView, SideView]:
+    runs = list(comparison.runs().select_related("project", "manifest__project"))
+    return _side(comparison.old, runs), _side(comparison.new, runs)
+
+
+def _readable(comparison: Comparison, sides: Sequence[SideView], user: User) -> bool:
+    """Whether the user may see everything that the page would show: the fixture, and the manifests and the verdict made
+    from it. A run of another case with the same fixture is read too, and may be more restricted than this revision."""
+    shown = [side.shown.manifest for side in sides if side.shown and side.shown.manifest]
+    payloads = [comparison.revision.payload, *shown, *([comparison.document] if comparison.document else [])]
+    return all(evidence.readable_by(payload, user) for payload in payloads)
+
+
+def _view(comparison: Comparison, sides: tuple[SideView, SideView], *, readable: bool, everything: bool) -> View:
+    old, new = sides
     verdict = _verdict(comparison) if readable else {}
     manifests = [_manifest(side) if readable else None for side in (old, new)]
     strip = _strip(comparison, [*old.runs, *new.runs], manifests)

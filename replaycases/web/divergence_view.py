@@ -32,13 +32,13 @@ KINDS = {
 @dataclass(frozen=True, kw_only=True)
 class FirstDivergence:
     """`left` and `right` name what is set against each other: old and new, or the recording and one of them.
-    `anchor` is the id of the row that shows it, "" if no shown row does."""
+    `sides` is None where neither has a value (a crash). `anchor` is the id of the row that shows it, "" if none does."""
 
     title: str
     pointer: str
     left: str
     right: str
-    sides: tuple[words.Shown, words.Shown]
+    sides: tuple[words.Shown, words.Shown] | None
     anchor: str
     message: str
     remedy: str
@@ -54,10 +54,10 @@ def first_divergence(
         pointer=found["pointer"],
         left=left,
         right=right,
-        sides=words.differing(*_sides(found)),
+        sides=_sides(found),
         anchor=_anchor(found, table),
         message=_sentence(found["message"]),
-        remedy=found["remedy"],
+        remedy=_sentence(found["remedy"]),
     )
 
 
@@ -67,10 +67,12 @@ def _against(old: Manifest, new: Manifest) -> tuple[str, str]:
     return ("recorded", "old") if old["first_divergence"] is not None else ("old", "new")
 
 
-def _sides(found: Mapping[str, Any]) -> list[str]:
+def _sides(found: Mapping[str, Any]) -> tuple[words.Shown, words.Shown] | None:
     """The value of each side; null and nothing cannot be told apart here, so both read as nothing."""
     texts = words.as_texts(found["expected"], found["actual"])
-    return ["nothing" if text == "null" else text for text in texts]
+    if texts == ("null", "null"):
+        return None
+    return words.differing(*("nothing" if text == "null" else text for text in texts))
 
 
 def _title(found: Mapping[str, Any], old: Manifest, new: Manifest) -> str:

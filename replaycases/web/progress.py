@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
+from uuid import UUID
 
+from django.db.models import Subquery
 from django.utils import timezone
 
 from replaycases.cases.models import ENDED, Comparison, Run, RunState
@@ -32,23 +34,25 @@ class Job:
 
 def of(comparison: Comparison, *, waited: str = "") -> Job | None:
     """None once nothing is outstanding. `waited` is the interval that the page used last."""
-    runs = list(comparison.runs().values_list("state", "not_before"))
+    runs = list(comparison.runs().order_by("not_before", "number").values_list("state", "pk"))
     outstanding = [row for row in runs if row[0] not in ENDED]
     if not outstanding and comparison.computed_at:
         return None
-    queued = [not_before for state, not_before in outstanding if state == RunState.QUEUED]
+    queued = [pk for state, pk in outstanding if state == RunState.QUEUED]
     return Job(
         done=len(runs) - len(outstanding),
         total=len(runs),
         running=sum(state == RunState.LEASED for state, _ in outstanding),
-        place=_place(min(queued)) if queued else None,
+        place=_place(queued[0]) if queued else None,
         elapsed=in_words(timezone.now() - comparison.created_at),
         wait=_wait(waited),
     )
 
 
-def _place(first: datetime) -> int:
-    return Run.objects.filter(state=RunState.QUEUED, not_before__lt=first).count() + 1
+def _place(first: UUID) -> int:
+    """Compared inside the database: SQLite compares instants as text, and not all of ours have as many digits."""
+    due = Run.objects.filter(pk=first).values("not_before")
+    return Run.objects.filter(state=RunState.QUEUED, not_before__lt=Subquery(due)).count() + 1
 
 
 def _wait(waited: str) -> int:

@@ -69,9 +69,14 @@ def context(run: Run, *, user: User) -> dict[str, Any]:
         "calls": calls_of(manifest) if manifest else [],
         "calls_total": len(manifest["calls"]) if manifest else 0,
         "divergence": divergence_of(manifest) if manifest else None,
-        "outcome": words.whole(words.as_text(manifest["raw_outcome"])) if manifest else None,
+        "outcome": outcome_of(manifest) if manifest else None,
         "stderr": words.whole(run.stderr) if readable else None,
     }
+
+
+def outcome_of(manifest: Mapping[str, Any]) -> words.Shown:
+    report = manifest["raw_outcome"]
+    return words.whole("The run ended without a report." if report is None else words.as_text(report))
 
 
 def calls_of(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

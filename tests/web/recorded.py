@@ -27,6 +27,7 @@ def says(message: str, *calls: tuple[str, dict[str, Any]], **report: Any) -> Scr
 
 RED = says("Your refund was completed.", status="done")
 GREEN = says("I could not confirm the refund yet.", status="open")
+CRASHED = says("")[:-1]
 DIVERGED = says("I could not confirm it.", OTHER_CALL)
 
 
@@ -35,7 +36,8 @@ def end(run: Run, script: Script, *, stderr: str = "", tier: str = "bubblewrap")
     fixture = fixtures.of_run(run)
     session = ReplaySession(fixture, serving=None, clock="injected")
     halted = any(isinstance(session.handle(method, params), Halt) for method, params in script)
-    ended = Ended(cause="halted", stderr=stderr) if halted else Ended(cause="exit", exit_status=0, stderr=stderr)
+    status = 0 if script[-1][0] == "finish" else 1
+    ended = Ended(cause="halted", stderr=stderr) if halted else Ended(cause="exit", exit_status=status, stderr=stderr)
     manifest = build(fixture, session.observe(ended=ended), _facts(run, tier))
     held = jobs.lease(run.pk, worker="worker-1")
     assert held is not None

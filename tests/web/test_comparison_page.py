@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from django.test import Client
 
-from replaycases.accounts.models import User
-from replaycases.cases import jobs
+from replaycases.accounts.models import Project, User
+from replaycases.cases import intake, jobs
 from replaycases.cases.models import Case, Classification, Comparison, RunState
 from tests import factories
 from tests.web import recorded
@@ -68,7 +69,7 @@ def test_a_divergence_from_the_recording_is_set_against_the_recording(
     assert re.search(r'<mark class="o">1</mark>', fork)
     assert re.search(r'<mark class="n">2</mark>', fork)
     assert 'href="#step-1"' in html
-    assert "not answered: the run ended here" in html
+    assert "not answered: the run ended here" in re.sub(r"<[^>]+>", "", html)
 
 
 def test_equal_rows_are_hidden_with_their_number_and_shown_on_request(
@@ -120,7 +121,7 @@ def test_a_computed_page_asks_no_more(signed_in: Client, case: Case, everyone: U
 
 
 def test_quarantined_manifests_are_withheld_from_who_may_not_read_them(
-    looking: Client, project: factories.Project, everyone: User
+    looking: Client, project: Project, everyone: User
 ) -> None:
     case = factories.case(project, everyone, classification=Classification.QUARANTINED)
     html = page(looking, recorded.compared(case, everyone))
@@ -130,9 +131,28 @@ def test_quarantined_manifests_are_withheld_from_who_may_not_read_them(
     assert "refund.lookup" not in html
 
 
-def test_a_verdict_on_an_earlier_revision_says_so(signed_in: Client, case: Case, everyone: User) -> None:
-    from replaycases.cases import intake
+def test_runs_of_a_quarantined_case_stay_withheld_in_another_case_with_the_same_fixture(
+    looking: Client, project: Project, everyone: User
+) -> None:
+    secret = factories.case(project, everyone, classification=Classification.QUARANTINED)
+    first = recorded.compared(secret, everyone)
+    assert first.old is not None
+    assert first.new is not None
+    other_bytes = json.dumps(json.loads(factories.fixture()), indent=1).encode()
+    public = factories.case(project, everyone, other_bytes, classification=Classification.PUBLIC)
+    second = recorded.finish(recorded.requested(public, everyone, first.old, first.new), recorded.RED, recorded.GREEN)
+    html = page(looking, second)
+    assert "The manifests are quarantined evidence" in html
+    assert "could not confirm the refund" not in html
 
+
+def test_a_crash_has_no_values_to_set_side_by_side(signed_in: Client, case: Case, everyone: User) -> None:
+    html = page(signed_in, recorded.compared(case, everyone, new=recorded.CRASHED))
+    assert "First divergence: the workflow crashed" in html
+    assert 'class="fork"' not in html
+
+
+def test_a_verdict_on_an_earlier_revision_says_so(signed_in: Client, case: Case, everyone: User) -> None:
     comparison = recorded.compared(case, everyone)
     intake.add_revision(everyone, case=case, fixture=factories.fixture(prompt_version="2"))
     assert "This compares revision 1. The case has a later one" in page(signed_in, comparison)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaycases.web.templatetags.evidence import visible_html, visible_plain
+from replaycases.web import words
+from replaycases.web.templatetags.evidence import shown, visible_html, visible_plain
 
 TRICKY = st.text(
     st.sampled_from("a<>&\"' \n\t\r\x00\x1b\u200b\u202e\u2066\u2028\u00a0\u00ad\ufe0f\u3164\ud800é漢"), max_size=20
@@ -47,3 +48,13 @@ def test_only_our_own_markup_comes_out(text: str) -> None:
 @given(TRICKY, TRICKY)
 def test_texts_that_differ_look_different(one: str, other: str) -> None:
     assert (visible_html(one) == visible_html(other)) is (one == other)
+
+
+def test_a_cut_text_says_how_long_it_is_and_where_the_whole_is() -> None:
+    long = words.whole("x" * (words.SHOWN + 1))
+    assert '<a href="/whole" download>download</a>' in shown(long, download="/whole")
+    assert f"cut: the whole has {words.SHOWN + 1} characters" in shown(long)
+
+
+def test_a_text_is_shown_with_nothing_added_to_it() -> None:
+    assert shown(words.whole("line\n")) == "line\n"

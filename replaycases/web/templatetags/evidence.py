@@ -10,8 +10,10 @@ import re
 import unicodedata
 
 from django import template
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+
+from replaycases.web.words import Segment, Shown
 
 register = template.Library()
 
@@ -57,3 +59,26 @@ def visible(value: object) -> SafeString:
 def visible_plain(value: object) -> str:
     """`{{ text|visible_plain }}`: recorded text where markup is not possible (titles, attributes)."""
     return _SUSPECT.sub(_plainly, str(value)).replace("\n", " ")
+
+
+@register.simple_tag
+def shown(text: Shown, side: str = "", download: str = "") -> SafeString:
+    """A text with its marks, and in words what of it was left out. A tag, not a template: a template's own line ends
+    would stand in recorded text. `side` is "o" or "n"; without it nothing is marked."""
+    before = f"{text.skipped} characters before this left out" if text.skipped else ""
+    parts = [_cut(before, "")] + [_marked(part, side) for part in text.segments]
+    if text.cut:
+        parts.append(_cut(f"cut: the whole has {text.cut} characters", download))
+    return mark_safe("".join(parts))  # noqa: S308  each part was escaped where it was made
+
+
+def _marked(part: Segment, side: str) -> SafeString:
+    told = visible_html(part.text)
+    return format_html('<mark class="{}">{}</mark>', side, told) if part.marked and side else told
+
+
+def _cut(note: str, download: str) -> SafeString:
+    if not note:
+        return SafeString()
+    link = format_html(', <a href="{}" download>download</a>', download) if download else ""
+    return format_html('<span class="cut">{}{}</span>', note, link)
