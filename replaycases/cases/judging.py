@@ -135,7 +135,9 @@ def _control(control: Control, new: Implementation, runs: list[Run]) -> ControlR
     """A control passes if the new side holds it in every run, and its mutation is seen to break a check in every run:
     a control that cannot fail shows nothing."""
     fault, passed = _held(control, new, [run for run in runs if not run.run_set.mutated])
-    if passed and control.mutation is not None:
+    if passed and control.mutation is None:
+        fault, passed = "held, but no mutation shows that it can fail", None
+    elif passed:
         fault = _never_red(control, new, [run for run in runs if run.run_set.mutated])
         passed = None if fault else True
     return ControlResult(control=control.name, passed=passed, reason=fault)

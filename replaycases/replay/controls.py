@@ -69,23 +69,28 @@ def _refuse_foreign(pointer: str, operation: Any) -> None:
     if not isinstance(operation, dict) or operation.get("op") not in {"add", "remove", "replace"}:
         raise MutationInvalid(pointer, "is no add, remove or replace", "use these three operations")
     if not _ANSWER.match(str(operation.get("path"))):
-        raise MutationInvalid(f"{pointer}/path", "is no recorded answer", "mutate outcomes, responses, chunks or decisions only")
+        raise MutationInvalid(
+            f"{pointer}/path", "is no recorded answer", "mutate outcomes, responses, chunks or decisions only"
+        )
 
 
 def judge(name: str, control: Fixture, runs: Sequence[Manifest], mutated: Sequence[Manifest] | None) -> ControlResult:
     """What a control says of the new version.
 
     `runs` are its manifests on the control, `mutated` those on the mutated control (None: no mutation is stored). It
-    passes if every run held every check and, where a mutation is stored, every mutated run violated one; a mutated
-    run that only diverged does not count. Fewer than one run, or an undecided one, is None: not a pass.
+    passes if every run held every check and every mutated run violated one; a mutated run that only diverged does not
+    count. Without a run, without a mutation, or with an undecided run, it is None: not a pass, for a control that was
+    never seen to fail shows nothing.
     """
     passed = _all_the_same([run.boundary_passed for run in runs])
     if passed is not True:
         return ControlResult(control=name, passed=passed, reason=_why_not(control, runs))
     if mutated is None:
-        return ControlResult(control=name, passed=True, reason="held; never seen to fail: no mutation is stored")
+        return ControlResult(control=name, passed=None, reason="held, but no mutation shows that it can fail")
     if not mutated or not all(_violated(run) for run in mutated):
-        return ControlResult(control=name, passed=None, reason="held, but the mutation did not turn it red: it proves nothing")
+        return ControlResult(
+            control=name, passed=None, reason="held, but the mutation did not turn it red: it proves nothing"
+        )
     return ControlResult(control=name, passed=True, reason="held, and seen to fail when mutated")
 
 

@@ -17,8 +17,7 @@ def near_misses(fixture: Fixture, old: Manifest | None, new: Manifest) -> Iterat
         for action in sorted(actions_of(fixture) - named_actions(fixture)):
             if old["action_counts"][action] != new["action_counts"][action]:
                 yield f"New changed how often {action} took effect, and no check names it."
-    tried = {call["params"].get("tool") for call in new["calls"] if call["boundary"] == "tool"}
-    for tool in sorted(required_tools(fixture) - tried):
+    for tool in sorted(skipped_tools(fixture, new)):
         yield f"New skipped the tool {tool}, which the case does not mark as optional."
     if hands_off(new) and not (old is not None and hands_off(old)) and not handoff_is_allowed(fixture):
         yield "New hands off to a person where old did not, and no status or action check allows it."
@@ -37,9 +36,14 @@ def named_actions(fixture: Fixture) -> frozenset[str]:
     return frozenset(named)
 
 
-def required_tools(fixture: Fixture) -> frozenset[str]:
-    """Tools with an event that is not optional."""
-    return frozenset(event.tool for event in fixture.events if event.boundary == "tool" and not event.optional)
+def skipped_tools(fixture: Fixture, new: Manifest) -> frozenset[str]:
+    """Tools with an event that is not optional and that no call of the run was matched to, unless the tool was called
+    elsewhere. An event that an alternative answered was not skipped, whatever tool that names: the fixture says that
+    this call is right there."""
+    tried = {call["params"].get("tool") for call in new["calls"] if call["boundary"] == "tool"}
+    answered = {call["seq"] for call in new["calls"] if call["answered"]}
+    required = (event for event in fixture.events if event.boundary == "tool" and not event.optional)
+    return frozenset(event.tool for event in required if event.seq not in answered and event.tool not in tried)
 
 
 def hands_off(manifest: Manifest) -> bool:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from copy import deepcopy
+
 import pytest
 
+from replaycases.fixture.load import load_fixture
 from tests.honesty.court import Court, Label, Lie, assert_right, judge
 from tests.honesty.lying_worlds import IN_WORLDS
 from tests.honesty.worlds import APPROVAL, BOOKING, DEADLINE, LETTER, PARCEL, World
+
+ANNOUNCE = """
+for tool, key in {calls}:
+    try:
+        session.tools.call(tool, {{"order": "O-1", "key": key}})
+    except session.ToolError:
+        pass
+session.finish("The parcel is on its way.", status="sent")
+"""
 
 
 @pytest.mark.parametrize(
@@ -23,3 +36,16 @@ def test_a_lie_in_its_world_gets_its_right_label(world: World, lie: Lie, court: 
     fixture = world.fixture
     lying = court.runs(fixture, world.lying(court, lie), limits=lie.limits)
     assert_right(judge(fixture, court.kept(fixture, world.old(court)), lying), lie.label, lie.because)
+
+
+def test_a_tool_that_a_recorded_alternative_stands_in_for_was_not_skipped(court: Court) -> None:
+    """The honest counterpart of a near miss: the fixture itself says that another tool is right at that place."""
+    document = deepcopy(dict(PARCEL.document))
+    document["events"][0]["tool"] = "parcels.announce"
+    document["events"][1]["alternatives"][0] |= {"tool": "parcels.repeat"}
+    fixture = load_fixture(json.dumps(document).encode())
+    calls = [("parcels.announce", "a"), ("parcels.create", "b")], [("parcels.announce", "a"), ("parcels.repeat", "a")]
+    sides = [PARCEL.workflow(court, f"side {index}", ANNOUNCE.format(calls=side)) for index, side in enumerate(calls)]
+    comparison = judge(fixture, *(court.runs(fixture, side) for side in sides))
+    assert comparison.label is Label.VERIFIED_RED_TO_GREEN, comparison.reason
+    assert comparison.authored_used == 1

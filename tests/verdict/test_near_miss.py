@@ -73,10 +73,14 @@ def test_an_action_that_a_check_only_mentions_may_not(expected: Any) -> None:
 
 
 def test_a_skipped_tool_is_a_near_miss_unless_it_is_optional() -> None:
-    asked = call("ask", seq=1, alternative=0)
-    sentences = misses(observed(LOOK), observed(asked), action_counts={"ask": {"max": 1}})
+    sentences = misses(observed(LOOK), observed(unconsumed=(1,)))
     assert sentences == ["New skipped the tool look, which the case does not mark as optional."]
     assert misses(observed(LOOK), observed(LOOK)) == []
+
+
+def test_a_tool_is_not_skipped_where_an_alternative_names_another_one() -> None:
+    asked = call("ask", seq=1, alternative=0)
+    assert misses(observed(LOOK), observed(asked), action_counts={"ask": {"max": 1}}) == []
 
 
 COUNTED = {"action_counts": {"handoff": {"max": 1}}}
