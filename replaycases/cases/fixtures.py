@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import jsonpatch
-import orjson
-
 from replaycases.cases import evidence
 from replaycases.cases.models import Control, FixtureRevision, Run
-from replaycases.fixture import strict_json
-from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
+from replaycases.replay.controls import mutate
 
 
 def of_run(run: Run) -> Fixture:
@@ -31,19 +27,3 @@ def of_control(control: Control, *, mutated: bool) -> Fixture:
     if mutated and control.mutation is not None:
         data = mutate(data, evidence.read(control.mutation))
     return load_fixture(data)
-
-
-def mutate(fixture: bytes, mutation: bytes) -> bytes:
-    """The control with its JSON Patch applied, as bytes. Raises FixtureInvalid if the patch does not apply."""
-    document, patch = strict_json.parse(fixture), strict_json.parse(mutation)
-    try:
-        return orjson.dumps(jsonpatch.apply_patch(document, patch))
-    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError) as error:
-        finding = Finding(
-            id="mutation.does-not-apply",
-            level="error",
-            pointer="",
-            message=f"the mutation cannot be applied to the control ({type(error).__name__})",
-            hint="write an RFC 6902 patch whose paths exist in the control",
-        )
-        raise FixtureInvalid([finding]) from None

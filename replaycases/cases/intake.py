@@ -9,11 +9,12 @@ from django.db.models import F, Max
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES, Role
-from replaycases.cases import events, evidence, fixtures
+from replaycases.cases import events, evidence
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
+from replaycases.replay.controls import MutationInvalid, mutate
 
 TITLE_CAP = 300
 TEXT_CAP = 4000
@@ -105,7 +106,7 @@ def add_control(
     project = revision.case.project
     access.require(actor, project, Role.RESPONDER, Role.WORKFLOW_ENGINEER)
     loaded = load_fixture(fixture)
-    mutated = _mutated(loaded, fixture, mutation) if mutation is not None else None
+    mutated = _mutated(fixture, mutation) if mutation is not None else None
     with transaction.atomic():
         control = Control.objects.create(
             revision=revision,
@@ -128,18 +129,18 @@ def add_control(
     return control
 
 
-def _mutated(control: Fixture, fixture: bytes, mutation: bytes) -> Fixture:
-    mutated = load_fixture(fixtures.mutate(fixture, mutation))
-    if mutated.checks_hash != control.checks_hash:
+def _mutated(fixture: bytes, mutation: bytes) -> Fixture:
+    try:
+        return load_fixture(mutate(fixture, mutation))
+    except MutationInvalid as error:
         finding = Finding(
-            id="mutation.changes-expected",
+            id="mutation.invalid",
             level="error",
-            pointer="/expected",
-            message="the mutation changes what is expected",
-            hint="let it change outcomes only: the control must turn red by its own checks",
+            pointer=error.pointer,
+            message=f"the mutation {error.message}",
+            hint=error.hint,
         )
-        raise FixtureInvalid([finding])
-    return mutated
+        raise FixtureInvalid([finding]) from None
 
 
 def _add(

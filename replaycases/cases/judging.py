@@ -9,6 +9,7 @@ from typing import Any
 from replaycases.cases import evidence, fixtures
 from replaycases.cases.models import Comparison, Control, Implementation, Run, RunState
 from replaycases.fixture.model import Fixture
+from replaycases.replay import controls
 from replaycases.replay.ending import Ended
 from replaycases.replay.recompute import recompute
 from replaycases.replay.session import ReplaySession
@@ -132,37 +133,18 @@ def _controls(comparison: Comparison) -> ControlResults | None:
 
 
 def _control(control: Control, new: Implementation, runs: list[Run]) -> ControlResult:
-    """A control passes if the new side holds it in every run, and its mutation is seen to break a check in every run:
-    a control that cannot fail shows nothing."""
-    fault, passed = _held(control, new, [run for run in runs if not run.run_set.mutated])
-    if passed and control.mutation is None:
-        fault, passed = "held, but no mutation shows that it can fail", None
-    elif passed:
-        fault = _never_red(control, new, [run for run in runs if run.run_set.mutated])
-        passed = None if fault else True
-    return ControlResult(control=control.name, passed=passed, reason=fault)
-
-
-def _held(control: Control, new: Implementation, runs: list[Run]) -> tuple[str, bool | None]:
-    """(why not, passed) on the control as it is."""
-    side, fault = _readable(fixtures.of_control(control, mutated=False), new, runs)
+    """What the control says, once its runs may be read at all; the rule itself is `replay.controls.judge`'s."""
+    fixture = fixtures.of_control(control, mutated=False)
+    held, fault = _readable(fixture, new, [run for run in runs if not run.run_set.mutated])
     if fault:
-        return fault, None
-    if any(manifest.boundary_passed is False for manifest in side.read):
-        violated = sorted(check for check, result in side.any_run.checks.items() if result == "violated")
-        return f"the new version violates {', '.join(violated)}", False
-    if all(manifest.boundary_passed is True for manifest in side.read):
-        return "", True
-    return f"the new version's run is {side.any_run.status} and decides nothing", None
-
-
-def _never_red(control: Control, new: Implementation, runs: list[Run]) -> str:
-    """Why the mutated control was not seen to turn red, or ""."""
-    side, fault = _readable(fixtures.of_control(control, mutated=True), new, runs)
+        return ControlResult(control=control.name, passed=None, reason=fault)
+    if control.mutation is None:
+        return controls.judge(control.name, fixture, held.read, None)
+    mutated = fixtures.of_control(control, mutated=True)
+    red, fault = _readable(mutated, new, [run for run in runs if run.run_set.mutated])
     if fault:
-        return f"its mutation: {fault}"
-    red = all(manifest.boundary_passed is False and not manifest["first_divergence"] for manifest in side.read)
-    return "" if red else "its mutation breaks no check, so the control cannot fail"
+        return ControlResult(control=control.name, passed=None, reason=f"its mutation: {fault}")
+    return controls.judge(control.name, fixture, held.read, red.read)
 
 
 def _readable(fixture: Fixture, new: Implementation, runs: list[Run]) -> tuple[Side, str]:

@@ -119,7 +119,15 @@ def test_a_control_that_cannot_turn_red_is_not_passed(requested: Requested) -> N
     comparison = requested(mutation=IDLE_MUTATION)
     replay_all()
     assert label(comparison) == "control_failed"
-    assert "cannot fail" in json.loads(evidence.read(comparison.document))["control_results"][0]["reason"]
+    assert "proves nothing" in json.loads(evidence.read(comparison.document))["control_results"][0]["reason"]
+
+
+def test_a_control_with_one_result_is_not_passed(requested: Requested) -> None:
+    comparison = requested(mutation=MUTATION)
+    single = comparison.runs().filter(run_set__mutated=True).first()
+    jobs.cancel(comparison.requested_by, run_set=single.run_set)
+    replay_all()
+    assert label(comparison) == "control_failed"
 
 
 def test_a_quarantined_run_forbids_the_verdict(requested: Requested) -> None:
