@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from replaycases.fixture.model_request import SYSTEM_ROLES
 from replaycases.importers.findings import refused
 
 JSON = Any
-SYSTEM_ROLES = ("system", "developer")
 ROLES = (*SYSTEM_ROLES, "user", "assistant", "tool")
 
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
+from replaycases.fixture.model_request import is_system_message
 from replaycases.fixture.strict_json import parse
-from replaycases.importers.chat_shape import SYSTEM_ROLES, check_messages
+from replaycases.importers.chat_shape import check_messages
 from replaycases.importers.findings import refused
 from replaycases.importers.neutral import HumanStep, ModelStep, NeutralRun, Part, Step, ToolStep
 
@@ -144,7 +145,7 @@ class _Reader:
     def _opening(self) -> int:
         """System prompt and what the user said before the first answer."""
         for at, message in enumerate(self.messages):
-            if message["role"] in SYSTEM_ROLES and not self.prefix:
+            if is_system_message(message) and not self.prefix:
                 self.system = message["content"]
                 self.prefix.append({"role": "system", "content": self.system})
             elif message["role"] == "user":

@@ -1,10 +1,7 @@
-"""How far a model request moved from the recorded one, for the request layouts that providers use.
+"""How far a model request moved from the recorded one, for the request layouts of `fixture.model_request`.
 
-Recognised at the top of a request: messages under `messages` (OpenAI chat, Anthropic), `input` (OpenAI responses,
-text or items) or `contents` (Gemini); system text under `system`, `instructions`, `systemInstruction` and in messages
-of role `system` or `developer`; the tool catalogue under `tools` or `functions`. System text and catalogue compare
-exactly, the catalogue with its order. Every other member of the request, such as a temperature, compares exactly too,
-and so does a request of any other layout.
+System text and tool catalogue compare exactly, the catalogue with its order. Every other member of the request, such as
+a temperature, compares exactly too, and so does a request of any other layout.
 
 Other messages are measured leaf by leaf. The delta of a text is its word-level edit distance over the longer side's
 word count (a word carries the white space before it, so no change measures 0); of any other leaf 0 or 1. What an
@@ -22,14 +19,11 @@ from typing import Any
 from rapidfuzz.distance import Levenshtein
 
 from replaycases.fixture.canonical import canonical_bytes
+from replaycases.fixture.model_request import CATALOGUE_KEYS, MESSAGE_KEYS, SYSTEM_KEYS, is_system_message
 from replaycases.fixture.pointer import ABSENT, join
 from replaycases.replay.values import difference, differences, same
 from replaycases.verdict.observation import Difference
 
-MESSAGE_KEYS = ("messages", "input", "contents")
-SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
-SYSTEM_ROLES = ("system", "developer")
-CATALOGUE_KEYS = ("tools", "functions")
 CALL_KEYS = ("tool_calls", "function_call", "functionCall")
 CALL_TYPES = ("tool_use", "server_tool_use", "function_call", "custom_tool_call")
 MEASURED_WORDS = 20_000
@@ -120,7 +114,9 @@ def _exact_part(delta: PromptDelta, key: str) -> list[Difference]:
 
 def _measure_messages(delta: PromptDelta, key: str, expected: Any, actual: Any, tolerance: float) -> None:
     left, right = _messages(key, expected), _messages(key, actual)
-    old_system, new_system = [m for m in left if _is_system(m)], [m for m in right if _is_system(m)]
+    old_system, new_system = (
+        [message for message in side if is_system_message(message.body)] for side in (left, right)
+    )
     for old, new in zip_longest(old_system, new_system):
         if old is None or new is None or old.key != new.key:
             delta.system.extend(_between(old, new))
@@ -142,10 +138,6 @@ def _messages(key: str, value: Any) -> list[_Message]:
     if isinstance(value, str):
         return [_Message(join("", key), value, canonical_bytes(value))]
     return [_Message(join("", key, index), body, canonical_bytes(body)) for index, body in enumerate(value)]
-
-
-def _is_system(message: _Message) -> bool:
-    return isinstance(message.body, dict) and message.body.get("role") in SYSTEM_ROLES
 
 
 def _between(old: _Message | None, new: _Message | None) -> Iterator[Difference]:
