@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from replaycases.fixture.model import SERVING_PARTS
 from replaycases.importers.effects import check_effects, effect_of, unused_rules
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.neutral import (
@@ -24,7 +25,6 @@ from replaycases.importers.supplied import DECLARABLE_NONE, Supplied
 JSON = Any
 MUST_BE_SUPPLIED = ("case_id", "incident_id", "frozen_at")
 UNKNOWN = "unknown"
-SERVING_PARTS = ("provider", "requested_model", "api_version", "settings")
 NONE_COSTS = {
     "clock": "clock reads are not in the recording: a workflow that reads the clock may decide otherwise",
     "random": "random draws are not in the recording: a workflow that draws may decide otherwise",

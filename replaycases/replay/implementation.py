@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from replaycases.fixture.canonical import digest
 from replaycases.fixture.findings import FixtureInvalid
+from replaycases.fixture.model import SERVING_PARTS
+from replaycases.fixture.pointer import escape
 from replaycases.fixture.strict_json import parse
 from replaycases.replay.tree import TREE_LIMITS, Entry, TreeInvalid, TreeLimits, read_tree, tree_document
 
@@ -22,7 +24,6 @@ LARGEST_SPEC = 1024 * 1024
 
 _REQUIRED = ("name", "version", "commit", "path", "adapter")
 _OPTIONAL = ("python", "serving", "clock", "contracts")
-_SERVING = ("provider", "requested_model", "returned_model", "api_version", "settings")
 _NAME = r"[^\W\d]\w*"
 _TARGET = re.compile(rf"{_NAME}(?:\.{_NAME})*:{_NAME}(?:\.{_NAME})*")
 _CLOCKS: dict[Any, Literal["frozen", "injected"]] = {"frozen": "frozen", "injected": "injected"}
@@ -159,7 +160,7 @@ class _Spec:
     def serving(self) -> Mapping[str, Any] | None:
         if "serving" not in self.document:
             return None
-        found = self._object("/serving", self.document["serving"], optional=_SERVING)
+        found = self._object("/serving", self.document["serving"], optional=(*SERVING_PARTS, "returned_model"))
         if not isinstance(found.get("settings", {}), dict):
             raise self.fault("/serving/settings", "not an object", "write the sampling settings as an object")
         return found
@@ -178,7 +179,7 @@ class _Spec:
         found = self.document.get("contracts", {})
         if not isinstance(found, dict):
             raise self.fault("/contracts", "not an object", "write {contract: version}")
-        return {key: self._text(f"/contracts/{_escaped(key)}", value) for key, value in found.items()}
+        return {key: self._text(f"/contracts/{escape(key)}", value) for key, value in found.items()}
 
     def _parsed(self) -> Any:
         try:
@@ -202,7 +203,7 @@ class _Spec:
         for key in value:
             if key not in required + optional:
                 known = ", ".join(required + optional)
-                raise self.fault(f"{pointer}/{_escaped(key)}", "unknown key", f"known keys are {known}")
+                raise self.fault(f"{pointer}/{escape(key)}", "unknown key", f"known keys are {known}")
         for key in required:
             if key not in value:
                 raise self.fault(pointer, f"{key} is missing", "add it")
@@ -220,7 +221,3 @@ class _Spec:
             if not isinstance(part, str) or "\0" in part or (index == 0 and not part):
                 raise self.fault(f"/adapter/argv/{index}", "not a text", "write a string")
         return tuple(value)
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

@@ -14,12 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from replaycases.fixture.model import Alternative, Event, Fixture
-from replaycases.replay.generated_ids import GeneratedIds, Id
+from replaycases.fixture.model import OWN_QUEUE, Alternative, Event, Fixture
+from replaycases.replay.generated_ids import GeneratedIds
 from replaycases.replay.prompt_delta import measure
 from replaycases.replay.request import BoundaryCall
 from replaycases.replay.rules import NONE, RuleBook, Rules, compared
 from replaycases.replay.values import leaf_count
+from replaycases.verdict.given_ids import Id
 
 LEFT, CONSUMED, SKIPPED = 0, 1, 2
 
@@ -67,7 +68,7 @@ class Script:
     """The ordered events of one fixture and how far one run has come in them."""
 
     def __init__(self, fixture: Fixture) -> None:
-        self.events: Sequence[Event] = [e for e in fixture.events if e.boundary not in ("clock", "random")]
+        self.events: Sequence[Event] = [e for e in fixture.events if e.boundary not in OWN_QUEUE]
         self.state = bytearray(len(self.events))
         self.ids = GeneratedIds(fixture)
         self.rules = RuleBook(fixture)

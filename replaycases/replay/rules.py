@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replaycases.fixture.canonical import canonical_bytes
-from replaycases.fixture.model import Event, Fixture
+from replaycases.fixture.model import SUBJECT, Event, Fixture
 from replaycases.fixture.pointer import ABSENT, covers, resolve
-from replaycases.replay.generated_ids import GeneratedIds, Id
+from replaycases.replay.generated_ids import GeneratedIds
 from replaycases.replay.request import BoundaryCall
 from replaycases.replay.values import leaf_count, replaced
-
-_SUBJECT = {"tool": "arguments", "model": "request", "human": "question"}
+from replaycases.verdict.given_ids import Id
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class RuleBook:
 
 def _inside(event: Event, declared: Iterable[str]) -> Iterator[str]:
     """The declared gaps of an event that lie in its subject, as pointers into the subject."""
-    name = _SUBJECT.get(event.boundary)
+    name = SUBJECT.get(event.boundary)
     base = f"{event.pointer}/{name}" if name else event.pointer
     return (gap[len(base) :] for gap in declared if covers(base, gap))
 

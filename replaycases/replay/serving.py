@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from replaycases.fixture.canonical import canonical_bytes, digest
-from replaycases.fixture.model import Fixture
+from replaycases.fixture.model import SERVING_PARTS, Fixture
 from replaycases.fixture.pointer import covers
 from replaycases.replay.rules import gaps
 from replaycases.replay.values import differences, replaced
 from replaycases.verdict.observation import Difference, Divergence
 
-PARTS = ("provider", "requested_model", "api_version", "settings")
 _REMEDY = "a fix of the model or its settings belongs in the compatibility lane: re-run it there"
 
 
@@ -75,7 +74,7 @@ class ServingCheck:
 
 
 def _parts(serving: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    parts = {name: serving.get(name) for name in PARTS}
+    parts = {name: serving.get(name) for name in SERVING_PARTS}
     if serving.get("returned_model") is not None and other.get("returned_model") is not None:
         parts["returned_model"] = serving["returned_model"]
     return parts

@@ -144,7 +144,7 @@ def _contradiction(evidence: Evidence) -> Ruling | None:
 def _succeeded(call: Call, tool: str, evidence: Evidence) -> bool:
     if call.params.get("tool") != tool or not is_matched(call):
         return False
-    outcome = matched(evidence.events, call).outcome
+    outcome = matched(evidence.fixture, call).outcome
     return outcome is not None and outcome.type == "result"
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from replaycases.fixture.model import Fixture
+from replaycases.fixture.model import SERVING_PARTS, Fixture
 from replaycases.verdict.sides import Side
-
-_SERVING = ("provider", "requested_model", "api_version", "settings")
 
 
 def compatibility_caps(fixture: Fixture, mode: str) -> Iterator[str]:
     """Why the pair can at best be `compatible_pass`.
 
     A part that the recording lacks caps; what a person supplied in its place (`declared`) is compared and does not. A
-    recording with model calls knows its serving only if each compared part is stated: null and absent are unknown.
+    recording with model calls must know its serving.
     """
     if mode != "replay":
         yield f"these are {mode} runs, not replays"
     if any(event.boundary == "model" for event in fixture.events):
-        unknown = [part for part in _SERVING if (fixture.serving or {}).get(part) is None]
+        unknown = [part for part in SERVING_PARTS if (fixture.serving or {}).get(part) is None]
         if unknown:
             yield f"the recording does not say which serving answered ({', '.join(unknown)})"
     lacking = [str(gap["pointer"]) for gap in fixture.missing if gap.get("declared") is not True]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -76,14 +76,13 @@ def effects_of(fixture: Fixture, observation: Observation) -> Effects:
     """
     carried = effects_by_tool(fixture)
     known = known_tools(fixture)
-    events = {event.seq: event for event in fixture.events}
     found: list[CallEffect] = []
     unbounded: int | None = None
     for index, call in enumerate(observation.calls):
         if call.boundary != "tool":
             continue
         if is_matched(call):
-            effect = matched(events, call).effect
+            effect = matched(fixture, call).effect
             if effect is not None:
                 found.append(_call_effect(index, call, effect.action, effect.key, effect.accepted))
             continue
@@ -136,11 +135,11 @@ def is_matched(call: Call) -> bool:
     return call.answered and call.seq is not None
 
 
-def matched(events: Mapping[int, Event], call: Call) -> Event | Alternative:
+def matched(fixture: Fixture, call: Call) -> Event | Alternative:
     """The event, or the alternative of it, that answered a matched call. KeyError for a seq the fixture lacks."""
     if call.seq is None:
         raise KeyError("the call was matched to no event")
-    event = events[call.seq]
+    event = fixture.events_by_seq[call.seq]
     return event if call.alternative is None else event.alternatives[call.alternative]
 
 

@@ -20,11 +20,14 @@ class Evidence:
     observation: Observation
     effects: Effects
     document: Mapping[str, Any]
-    events: Mapping[int, Event]
 
     @property
     def outcome(self) -> Mapping[str, Any] | None:
         return self.observation.outcome
+
+    @property
+    def events(self) -> Mapping[int, Event]:
+        return self.fixture.events_by_seq
 
     def attempts(self) -> Iterator[tuple[int, Call]]:
         """Every tool call received, answered or not, with its index."""
@@ -38,5 +41,4 @@ def gather(fixture: Fixture, observation: Observation) -> Evidence:
         observation=observation,
         effects=effects,
         document=observation_document(fixture, observation, effects),
-        events={event.seq: event for event in fixture.events},
     )

@@ -259,14 +259,13 @@ def _judged(evidence: Evidence) -> dict[str, Any]:
 
 def authored_used(fixture: Fixture, observation: Observation) -> list[dict[str, int]]:
     """[{seq, alternative}] for every answer that was authored, not recorded, and was given."""
-    events = {event.seq: event for event in fixture.events}
     return [
         {"seq": call.seq, "alternative": call.alternative}
         for call in observation.calls
         if is_matched(call)
         and call.seq is not None
         and call.alternative is not None
-        and events[call.seq].alternatives[call.alternative].origin == "authored"
+        and fixture.events_by_seq[call.seq].alternatives[call.alternative].origin == "authored"
     ]
 
 

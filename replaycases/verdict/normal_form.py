@@ -7,12 +7,11 @@ from copy import deepcopy
 from typing import Any
 
 from replaycases.fixture.canonical import digest
-from replaycases.fixture.model import Event, Fixture
+from replaycases.fixture.model import SUBJECT, Event, Fixture
 from replaycases.fixture.pointer import ABSENT, join, leaves, resolve, split
 from replaycases.verdict.effects import matched
+from replaycases.verdict.given_ids import GivenIds
 from replaycases.verdict.observation import Call, Observation
-
-_PAYLOAD = {"tool": "/arguments", "model": "/request"}
 
 
 def observation_hash(fixture: Fixture, observation: Observation) -> str:
@@ -23,8 +22,7 @@ def observation_hash(fixture: Fixture, observation: Observation) -> str:
     could say something else each time by passing its message for an id.
     """
     names = _Names(fixture)
-    events = {event.seq: event for event in fixture.events}
-    calls = [_normal_call(call, events, names) for call in observation.calls]
+    calls = [_normal_call(call, fixture, names) for call in observation.calls]
     return digest(
         {
             "status": observation.status,
@@ -40,19 +38,16 @@ def observation_hash(fixture: Fixture, observation: Observation) -> str:
 
 
 class _Names:
-    """Generated ids by order of first appearance. An id seen in input, identity or an earlier answer was given, not
-    generated, and keeps its own value."""
+    """Generated ids by order of first appearance; only texts: a number that is an id is an amount elsewhere. An id that
+    was given is not generated and keeps its own value."""
 
     def __init__(self, fixture: Fixture) -> None:
-        self._given = set(_strings([fixture.input, fixture.identity]))
+        self.given = GivenIds(fixture)
         self._numbers: dict[str, int] = {}
 
     def number(self, value: str) -> None:
-        if value not in self._given:
+        if value not in self.given:
             self._numbers.setdefault(value, len(self._numbers) + 1)
-
-    def learn(self, answer: Any) -> None:
-        self._given.update(text for text in _strings(answer) if text not in self._numbers)
 
     def renamed(self, value: Any) -> Any:
         """`value` with every string that is a generated id replaced by {"generated": its number}."""
@@ -71,8 +66,8 @@ def _normal_outcome(outcome: Mapping[str, Any], names: _Names) -> dict[str, Any]
     return {name: names.renamed(value) if name == "structured" else value for name, value in outcome.items()}
 
 
-def _normal_call(call: Call, events: dict[int, Event], names: _Names) -> dict[str, Any]:
-    event = events.get(call.seq) if call.seq is not None else None
+def _normal_call(call: Call, fixture: Fixture, names: _Names) -> dict[str, Any]:
+    event = fixture.events_by_seq.get(call.seq) if call.seq is not None else None
     params = {name: value for name, value in call.params.items() if name != "call_id"}
     if event is not None and call.alternative is None and event.match.ignore:
         params = _without(params, [_absolute(call, pointer) for pointer in event.match.ignore])
@@ -82,7 +77,7 @@ def _normal_call(call: Call, events: dict[int, Event], names: _Names) -> dict[st
             names.number(text)
     normal = names.renamed(params)
     if event is not None and call.answered:
-        names.learn(_answer(call, events))
+        names.given.see(_answer(call, fixture))
     return {
         "boundary": call.boundary,
         "params": normal,
@@ -95,11 +90,12 @@ def _normal_call(call: Call, events: dict[int, Event], names: _Names) -> dict[st
 
 def _absolute(call: Call, pointer: str) -> str:
     """A match rule's pointer is into the payload; calls hold it one level down."""
-    return _PAYLOAD.get(call.boundary, "") + pointer
+    subject = SUBJECT.get(call.boundary)
+    return pointer if subject is None else f"/{subject}{pointer}"
 
 
-def _answer(call: Call, events: dict[int, Event]) -> list[Any]:
-    place = matched(events, call)
+def _answer(call: Call, fixture: Fixture) -> list[Any]:
+    place = matched(fixture, call)
     answer = [place.outcome.value] if place.outcome is not None else []
     return [*answer, place.response, place.chunks, place.decision] if isinstance(place, Event) else answer
 
