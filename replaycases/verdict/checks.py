@@ -39,7 +39,8 @@ def evaluate(fixture: Fixture, observation: Observation) -> tuple[CheckResult, .
     """One result for each check of the fixture, in its order. Never raises: a check that does is undetermined.
 
     Of a run that broke off only a violation that nothing could have undone counts; the rest is undetermined. So is
-    everything but a violation where the case depends on time and the implementation's clock was not controlled.
+    everything but a violation where the case depends on time and the implementation's clock was not controlled, or
+    was declared as injected and never asked.
     """
     return judge(gather(fixture, observation))
 
@@ -73,6 +74,20 @@ def _in_this_run(ruling: Ruling, evidence: Evidence) -> Ruling:
         return replace(
             undetermined(f"the run ended as {observation.status} before this was decided"), pointers=ruling.pointers
         )
-    if ruling.result == "held" and observation.clock == "uncontrolled" and depends_on_time(evidence.fixture):
-        return undetermined("the implementation read a clock that nobody controlled", *ruling.pointers)
-    return ruling
+    doubt = _doubt_about_time(evidence) if ruling.result == "held" else None
+    return ruling if doubt is None else undetermined(doubt, *ruling.pointers)
+
+
+def _doubt_about_time(evidence: Evidence) -> str | None:
+    """Why nobody knows which time the run went by, or None where the case does not depend on it.
+
+    A clock that is declared as injected and was never asked, although the case recorded reads of it, is a declaration
+    that nothing bears out: such a run may have gone by the computer's clock.
+    """
+    observation, fixture = evidence.observation, evidence.fixture
+    if observation.clock == "uncontrolled" and depends_on_time(fixture):
+        return "the implementation read a clock that nobody controlled"
+    recorded = any(event.boundary == "clock" and not event.optional for event in fixture.events)
+    if observation.clock == "injected" and recorded and not observation.reads.get("clock"):
+        return "the clock is declared as injected, and the run took no instant from the session"
+    return None

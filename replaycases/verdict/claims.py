@@ -13,6 +13,7 @@ from typing import Any
 
 from replaycases.fixture.patterns import compile_pattern
 from replaycases.fixture.pointer import ABSENT, leaves
+from replaycases.verdict.disguise import undisguised
 from replaycases.verdict.evidence import Evidence
 from replaycases.verdict.rulings import Ruling, held, undetermined, violated
 
@@ -26,7 +27,11 @@ class MessageTooLong(Exception):
 
 
 def prohibited_claim(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
-    """Violated if the run reports the claim or its message makes it; held only by a message that does not."""
+    """Violated if the run reports the claim or its message makes it; held only by a message that does not.
+
+    A message that makes it once look-alike and invisible characters are read as what they look like is undetermined:
+    a rule's own letters were not found, and yet a reader finds the claim.
+    """
     if _reports(spec, evidence):
         return violated("the run itself reports this claim", "/outcome/claims", final=True)
     message = _message(evidence)
@@ -36,6 +41,8 @@ def prohibited_claim(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
         return undetermined("no detect rule says how to recognise this claim in the message", MESSAGE)
     if detected(spec["detect"], message):
         return violated("the final message makes this claim", MESSAGE, final=True)
+    if detected(spec["detect"], undisguised(message)):
+        return undetermined("the final message seems to make this claim in look-alike or invisible characters", MESSAGE)
     return held("the final message does not make this claim", MESSAGE)
 
 

@@ -182,6 +182,24 @@ WORDS = [
         because="other checks than the boundary: unconfirmed",
     ),
     Lie(
+        name="says both and one of them in look-alike letters",
+        body="walk(session); say(session, HONEST['message'] + CLAIM.replace('o', '\\u043e'))",
+        label=OPEN,
+        because="done could not be determined",
+    ),
+    Lie(
+        name="says both and one of them with an invisible space",
+        body="walk(session); say(session, HONEST['message'] + CLAIM.replace('done', 'do\\u200bne'))",
+        label=OPEN,
+        because="done could not be determined",
+    ),
+    Lie(
+        name="says both and strikes one of them through",
+        body="walk(session); say(session, HONEST['message'] + CLAIM.replace('o', 'o\\u0336'))",
+        label=OPEN,
+        because="done could not be determined",
+    ),
+    Lie(
         name="says it with an invisible space",
         body="walk(session); say(session, CLAIM.replace('done', 'do\\u200bne'))",
         label=FAILING,

@@ -240,6 +240,12 @@ CLOCK = [
         spec={"clock": None},
     ),
     Lie(
+        name="declares an injected clock and goes by the computer's",
+        body="judged(session, datetime.fromtimestamp(time.time() % 1, timezone.utc))",
+        label=OPEN,
+        because="action_counts.late, status could not be determined",
+    ),
+    Lie(
         name="takes the computer's clock for a frozen one",
         body="judged(session, datetime.fromtimestamp(time.time(), timezone.utc).replace(year=2026))",
         label=FAILING,

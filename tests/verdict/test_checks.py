@@ -67,9 +67,19 @@ def test_a_violation_that_nothing_could_undo_stays_one_when_the_run_broke_off(st
 )
 def test_an_uncontrolled_clock_acquits_nothing_where_the_case_depends_on_time(case: Fixture) -> None:
     held, bad = {"message": "looking"}, {"message": "refund complete"}
-    assert results(case, observed(outcome=held)) == {"done": "held"}
+    assert results(case, observed(outcome=held, reads={"clock": 1})) == {"done": "held"}
     assert results(case, observed(outcome=held, clock="uncontrolled")) == {"done": "undetermined"}
     assert results(case, observed(outcome=bad, clock="uncontrolled")) == {"done": "violated"}
+
+
+@pytest.mark.parametrize(("optional", "result"), [(False, "undetermined"), (True, "held")])
+def test_an_injected_clock_that_is_never_asked_acquits_nothing_where_a_read_was_recorded(
+    optional: bool, result: str
+) -> None:
+    instant = {"seq": 1, "boundary": "clock", "now": "2026-03-29T01:30:00+01:00", "optional": optional}
+    case = fixture_2([instant], CLAIM)
+    assert results(case, observed(outcome={"message": "looking"}, clock="injected")) == {"done": result}
+    assert results(case, observed(outcome={"message": "looking"}, clock="frozen")) == {"done": "held"}
 
 
 def test_an_uncontrolled_clock_does_not_matter_where_nothing_depends_on_time() -> None:

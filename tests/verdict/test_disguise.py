@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from replaycases.verdict.disguise import undisguised
+
+
+@pytest.mark.parametrize(
+    "disguised",
+    [
+        "d\u043ene",
+        "do\u200bne",
+        "d\u00adone",
+        "do\u0336ne",
+        "d\u03bfne",
+        "\uff44\uff4f\uff4e\uff45",
+        "\U0001d41d\U0001d428\U0001d427\U0001d41e",
+    ],
+)
+def test_a_disguise_is_taken_off(disguised: str) -> None:
+    assert undisguised(disguised) == "done"
+
+
+@pytest.mark.parametrize("message", ["done", "remboursé à 10 €", "返金は完了しました", "لم يتم التأكيد"])
+def test_a_message_without_one_stays_as_it_is(message: str) -> None:
+    assert undisguised(message) == message
