@@ -15,7 +15,7 @@ from replaycases.replay.matching import CONSUMED, LEFT, Miss, Script, subject
 from replaycases.replay.prompt_delta import PromptDelta, measure
 from replaycases.replay.request import BoundaryCall, CallBoundary, quoted
 from replaycases.replay.rules import Rules, adjust, compared
-from replaycases.replay.values import differences
+from replaycases.verdict.differences import each_difference
 from replaycases.verdict.observation import Difference, Divergence, DivergenceKind, RunStatus
 
 _Told = tuple[RunStatus, Divergence]
@@ -166,7 +166,7 @@ def _candidates(script: Script, event: Event, call: BoundaryCall) -> Iterator[_C
 
 def _ruled_out(script: Script, expected: Any, call: BoundaryCall, rules: Rules) -> tuple[Difference, ...]:
     adjusted = adjust(expected, call.subject, rules, script.ids)
-    return tuple(islice(differences(expected, adjusted.actual), SHOWN_DIFFERENCES))
+    return tuple(islice(each_difference(expected, adjusted.actual), SHOWN_DIFFERENCES))
 
 
 def _differs(call: BoundaryCall, here: _Candidate, elsewhere: Mapping[str, Any] | None) -> _Told:
@@ -228,7 +228,7 @@ def _name(event: Event) -> str:
 
 
 def _nearest(event: Event, why: str, found: tuple[Difference, ...] = ()) -> dict[str, Any]:
-    return {"seq": event.seq, "tool": event.tool, "why": why, "differences": [as_dict(d) for d in found]}
+    return {"seq": event.seq, "tool": event.tool, "why": why, "differences": [_as_dict(d) for d in found]}
 
 
 def _closest(script: Script, call: BoundaryCall, miss: Miss) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def _closest(script: Script, call: BoundaryCall, miss: Miss) -> dict[str, Any]:
     return _nearest(nearest.event, "differs", nearest.differences)
 
 
-def as_dict(found: Difference) -> dict[str, Any]:
+def _as_dict(found: Difference) -> dict[str, Any]:
     """A difference as JSON: {pointer, expected?, actual?, only?}; the absent side has no member."""
     document: dict[str, Any] = {"pointer": found.pointer}
     if found.only != "actual":

@@ -21,7 +21,8 @@ from rapidfuzz.distance import Levenshtein
 from replaycases.fixture.canonical import canonical_bytes
 from replaycases.fixture.model_request import CATALOGUE_KEYS, MESSAGE_KEYS, SYSTEM_KEYS, is_system_message
 from replaycases.fixture.pointer import ABSENT, join
-from replaycases.replay.values import difference, differences, same
+from replaycases.replay.values import same
+from replaycases.verdict.differences import difference, each_difference
 from replaycases.verdict.observation import Difference
 
 CALL_KEYS = ("tool_calls", "function_call", "functionCall")
@@ -69,7 +70,7 @@ def measure(expected: Any, actual: Any, tolerance: float) -> PromptDelta:
     """Compare a received request with the recorded one; `tolerance` is the largest delta of a leaf that is let pass."""
     delta = PromptDelta()
     if not (isinstance(expected, dict) and isinstance(actual, dict)):
-        delta.request.extend(differences(expected, actual))
+        delta.request.extend(each_difference(expected, actual))
         return delta
     for key in dict.fromkeys((*expected, *actual)):
         left, right = expected.get(key, ABSENT), actual.get(key, ABSENT)
@@ -78,7 +79,7 @@ def measure(expected: Any, actual: Any, tolerance: float) -> PromptDelta:
         if key in MESSAGE_KEYS and _is_messages(left) and _is_messages(right):
             _measure_messages(delta, key, left, right, tolerance)
         else:
-            _exact_part(delta, key).extend(differences(left, right, join("", key)))
+            _exact_part(delta, key).extend(each_difference(left, right, join("", key)))
     return delta
 
 
@@ -142,7 +143,7 @@ def _messages(key: str, value: Any) -> list[_Message]:
 
 def _between(old: _Message | None, new: _Message | None) -> Iterator[Difference]:
     if old is not None and new is not None:
-        return differences(old.body, new.body, old.pointer)
+        return each_difference(old.body, new.body, old.pointer)
     return iter([_lone(old, new)])
 
 

@@ -9,7 +9,8 @@ from replaycases.fixture.canonical import canonical_bytes, digest
 from replaycases.fixture.model import SERVING_PARTS, Fixture
 from replaycases.fixture.pointer import covers
 from replaycases.replay.rules import gaps
-from replaycases.replay.values import differences, replaced
+from replaycases.replay.values import replaced
+from replaycases.verdict.differences import each_difference
 from replaycases.verdict.observation import Difference, Divergence
 
 _REMEDY = "a fix of the model or its settings belongs in the compatibility lane: re-run it there"
@@ -70,7 +71,7 @@ class ServingCheck:
         left, right = _parts(expected, actual), _parts(actual, expected)
         for gap in self._gaps:
             left, right = replaced(left, gap, None), replaced(right, gap, None)
-        return () if digest(left) == digest(right) else tuple(differences(left, right))
+        return () if digest(left) == digest(right) else tuple(each_difference(left, right))
 
 
 def _parts(serving: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,12 +4,10 @@ their canonical bytes are, so 1 is 1.0, true is not 1, keys have no order, array
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from replaycases.fixture.canonical import canonical_bytes
-from replaycases.fixture.pointer import ABSENT, join, split
-from replaycases.verdict.observation import Difference
+from replaycases.fixture.pointer import ABSENT, split
 
 
 def same(left: Any, right: Any) -> bool:
@@ -26,29 +24,6 @@ def leaf_count(value: Any) -> int:
     if isinstance(value, list) and value:
         return sum(map(leaf_count, value))
     return 0 if value is ABSENT else 1
-
-
-def differences(expected: Any, actual: Any, pointer: str = "") -> Iterator[Difference]:
-    """Every place where two JSON values differ, in the document order of `expected`, as deep as both reach."""
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        for key in [*expected, *(key for key in actual if key not in expected)]:
-            yield from differences(expected.get(key, ABSENT), actual.get(key, ABSENT), join(pointer, key))
-    elif isinstance(expected, list) and isinstance(actual, list):
-        for index in range(max(len(expected), len(actual))):
-            left = expected[index] if index < len(expected) else ABSENT
-            right = actual[index] if index < len(actual) else ABSENT
-            yield from differences(left, right, join(pointer, index))
-    elif not _same_leaf(expected, actual):
-        yield difference(pointer, expected, actual)
-
-
-def difference(pointer: str, expected: Any, actual: Any) -> Difference:
-    """One difference; an ABSENT side is written as `only` the other one."""
-    if expected is ABSENT:
-        return Difference(pointer=pointer, actual=actual, only="actual")
-    if actual is ABSENT:
-        return Difference(pointer=pointer, expected=expected, only="expected")
-    return Difference(pointer=pointer, expected=expected, actual=actual)
 
 
 def replaced(document: Any, pointer: str, value: Any) -> Any:
@@ -87,7 +62,3 @@ def _put_item(node: list[Any], tokens: list[str], depth: int, value: Any) -> lis
     if child is not ABSENT:
         return [*node[:index], child, *node[index + 1 :]]
     return node[:index] if index == len(node) - 1 else node
-
-
-def _same_leaf(left: Any, right: Any) -> bool:
-    return isinstance(left, bool) is isinstance(right, bool) and bool(left == right)

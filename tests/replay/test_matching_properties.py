@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from replaycases.fixture.canonical import digest
 from replaycases.fixture.pointer import leaves, resolve
 from replaycases.replay.session import Halt, ReplaySession
-from replaycases.replay.values import differences, replaced, same
+from replaycases.replay.values import replaced, same
+from replaycases.verdict.differences import each_difference
 from tests.replay.factories import (
     SERVING,
     Request,
@@ -156,7 +157,7 @@ def test_matching_agrees_with_the_canonical_digests(recorded: Any, received: Any
 @UNTIMED
 @given(VALUES, VALUES)
 def test_differences_are_found_exactly_where_digests_differ_and_their_pointers_resolve(left: Any, right: Any) -> None:
-    found = list(differences(left, right))
+    found = list(each_difference(left, right))
     assert bool(found) is (digest(left) != digest(right))
     for difference in found:
         if difference.only != "actual":
