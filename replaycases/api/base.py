@@ -47,7 +47,7 @@ class ApiViewSet(GenericViewSet[Any]):
             raise errors.BodyTooLarge
 
     def get_queryset(self) -> Any:
-        queryset = super().get_queryset()
+        queryset: Any = super().get_queryset()
         return queryset.visible_to(self.user) if self.request.user.is_authenticated else queryset.none()
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:

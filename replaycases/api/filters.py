@@ -7,7 +7,7 @@ import django_filters
 from replaycases.cases.models import Case, Comparison, FixtureRevision, Implementation, Run, RunSet
 
 
-class OfProject(django_filters.FilterSet):
+class OfProject(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
     project = django_filters.CharFilter(field_name="project__key", help_text="A project's key.")
 
 
@@ -17,7 +17,7 @@ class CaseFilter(OfProject):
         fields = ["project", "stage", "incident_id", "case_id", "number"]
 
 
-class RevisionFilter(django_filters.FilterSet):
+class RevisionFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
     class Meta:
         model = FixtureRevision
         fields = ["case", "fixture_hash", "content_hash", "checks_hash"]
@@ -29,7 +29,7 @@ class ImplementationFilter(OfProject):
         fields = ["project", "name", "version", "digest"]
 
 
-class RunSetFilter(django_filters.FilterSet):
+class RunSetFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
     class Meta:
         model = RunSet
         fields = ["revision", "implementation", "control", "fixture_hash"]

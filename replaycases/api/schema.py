@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
@@ -27,9 +27,9 @@ class ErrorSerializer(serializers.Serializer[Any]):
 
 
 class ApiSchema(AutoSchema):
-    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         for code in READ_ERRORS if self.method == "GET" else WRITE_ERRORS:
             if code not in bodies:
-                bodies[code] = self._get_response_for_code(ErrorSerializer, code, direction=direction)
+                bodies[code] = self._get_response_for_code(ErrorSerializer, code, direction=direction)  # type: ignore[no-untyped-call]
         return bodies

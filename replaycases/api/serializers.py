@@ -13,11 +13,11 @@ from replaycases.cases.jobs import MAX_SET_SIZE
 from replaycases.cases.models import Case, Comparison, Control, FixtureRevision, Implementation, Run, RunSet
 
 
-class ScopedField(serializers.PrimaryKeyRelatedField):
+class ScopedField(serializers.PrimaryKeyRelatedField[Any]):
     """A reference to a row that the user may see; any other one does not exist."""
 
     def get_queryset(self) -> Any:
-        queryset = super().get_queryset()
+        queryset: Any = super().get_queryset()
         user = self.context["request"].user
         return queryset.visible_to(user) if user.is_authenticated else queryset.none()
 

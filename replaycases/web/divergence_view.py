@@ -32,7 +32,8 @@ KINDS = {
 @dataclass(frozen=True, kw_only=True)
 class FirstDivergence:
     """`left` and `right` name what is set against each other: old and new, or the recording and one of them.
-    `sides` is None where neither has a value (a crash). `anchor` is the id of the row that shows it, "" if none does."""
+    `sides` is None where neither has a value (a crash). `anchor` is the id of the row that shows it; "" without one.
+    """
 
     title: str
     pointer: str

@@ -148,6 +148,12 @@ def test_a_body_over_the_cap_is_too_large(api: APIClient, project: Project, sett
     assert response.status_code == 413
 
 
+def test_an_upload_over_the_cap_is_too_large(api: APIClient, project: Project, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 10_000
+    upload = {"project": project.key, "archive": io.BytesIO(b"x" * 200_000)}
+    assert api.post("/api/v1/implementations/", upload, format="multipart").status_code == 413
+
+
 def test_an_implementation_is_registered_once(api: APIClient, project: Project) -> None:
     for _ in range(2):
         archive = io.BytesIO(factories.archive(factories.NEW_CODE))

@@ -111,9 +111,9 @@ def test_the_page_asks_less_often_the_longer_it_waits(signed_in: Client, case: C
     old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
     new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
     comparison = recorded.requested(case, everyone, old, new)
-    waits = ["", "?wait=3", "?wait=9", "?wait=10", "?wait=9999", "?wait=x", "?wait=-1"]
+    waits = ["", "?wait=3", "?wait=9", "?wait=10", "?wait=999", "?wait=0", "?wait=9999", "?wait=x", "?wait=-1"]
     delays = [re.search(r"load delay:(\d+)s", page(signed_in, comparison, query)) for query in waits]
-    assert [int(found[1]) for found in delays if found] == [2, 3, 9, 10, 2, 2, 2]
+    assert [int(found[1]) for found in delays if found] == [2, 3, 9, 10, 10, 2, 2, 2, 2]
 
 
 def test_a_computed_page_asks_no_more(signed_in: Client, case: Case, everyone: User) -> None:
