@@ -22,7 +22,7 @@ broker_transport_options = (
     {
         "visibility_timeout": settings.CELERY_HARD_LIMIT_SECONDS * 2,
         "socket_connect_timeout": 2,
-        "socket_timeout": 10,
+        "socket_timeout": 3,
     }
     if settings.CELERY_REDIS_URL
     else {"folder": str(settings.BROKER_DIR)}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
@@ -96,9 +97,7 @@ def test_an_archive_changed_in_the_database_is_not_run(actor: User) -> None:
         pass
 
 
-def test_a_path_is_registered_only_below_an_allowed_directory(
-    actor: User, tmp_path: Path, settings: pytest.FixtureRequest
-) -> None:
+def test_a_path_is_registered_only_below_an_allowed_directory(actor: User, tmp_path: Path, settings: Any) -> None:
     project = actor.memberships.first().project
     allowed, outside = _path(tmp_path / "allowed"), _path(tmp_path / "outside")
     settings.REPLAYCASES_IMPLEMENTATION_PATHS = [tmp_path / "allowed"]
@@ -110,7 +109,7 @@ def test_a_path_is_registered_only_below_an_allowed_directory(
             registry.register_path(actor, project=project, path=str(path))
 
 
-def test_a_path_to_nothing_is_refused(actor: User, tmp_path: Path, settings: pytest.FixtureRequest) -> None:
+def test_a_path_to_nothing_is_refused(actor: User, tmp_path: Path, settings: Any) -> None:
     settings.REPLAYCASES_IMPLEMENTATION_PATHS = [tmp_path]
     for path in (tmp_path / "absent.json", tmp_path):
         with pytest.raises(ImplementationInvalid):
