@@ -17,9 +17,9 @@ from replaycases.cli.reading import USAGE, Refused, read_fixture
 from replaycases.cli.running import ENVIRONMENT, add_run_options, isolation_tier, read_implementation, run_set
 from replaycases.verdict.labels import worst_exit_code
 from replaycases.verdict.manifest import Manifest
+from replaycases.verdict.observation import GOT_THROUGH
 
 UNDECIDED = 50
-_WELL = {"completed", "decided"}
 _NOT_RUN = {"environment_unavailable", "adapter_error", "cancelled"}
 
 
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def code_of(manifest: Manifest) -> int:
-    if manifest.status in _WELL:
+    if manifest.status in GOT_THROUGH:
         return 0
     return ENVIRONMENT if manifest.status in _NOT_RUN else UNDECIDED
 

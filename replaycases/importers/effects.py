@@ -13,8 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import re2
-
+from replaycases.fixture.patterns import PatternInvalid, compile_pattern, detects
 from replaycases.importers.findings import refused
 from replaycases.importers.neutral import ToolStep
 
@@ -56,20 +55,9 @@ def _accepted(rule: Mapping[str, JSON], step: ToolStep) -> JSON:
     if "rejected" not in rule:
         return rule.get("accepted", "unknown")
     answer = step.error["message"] if step.error else step.value
-    if _matches(rule["rejected"], answer if isinstance(answer, str) else json.dumps(answer)):
+    if detects(rule["rejected"], answer if isinstance(answer, str) else json.dumps(answer)):
         return False
     return "unknown" if step.error else True
-
-
-def _matches(detect: Mapping[str, JSON], text: str) -> bool:
-    hit = any(_compiled(pattern).search(text) for pattern in detect["any"])
-    return hit and not any(_compiled(pattern).search(text) for pattern in detect.get("none", ()))
-
-
-def _compiled(pattern: str) -> Any:
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(pattern, options)
 
 
 def _check_detect(pointer: str, detect: JSON) -> None:
@@ -79,8 +67,8 @@ def _check_detect(pointer: str, detect: JSON) -> None:
         raise _refused(pointer, "`rejected` is {any: [pattern], none?: [pattern]} with at least one pattern in `any`")
     for pattern in [*required, *excluded]:
         try:
-            _compiled(pattern)
-        except (re2.error, TypeError):
+            compile_pattern(pattern)
+        except (PatternInvalid, TypeError):
             raise _refused(pointer, "a pattern is not RE2") from None
 
 

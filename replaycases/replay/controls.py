@@ -17,7 +17,9 @@ from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.strict_json import parse
+from replaycases.replay.values import same
 from replaycases.verdict.manifest import Manifest
+from replaycases.verdict.observation import GOT_THROUGH
 from replaycases.verdict.verified import ControlResult
 
 _ANSWER = re.compile(
@@ -45,7 +47,7 @@ def mutate(control: bytes, mutation: bytes) -> bytes:
         mutated = jsonpatch.apply_patch(document, patch)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError):
         raise MutationInvalid("", "does not apply to this control", "point at answers that the control has") from None
-    if mutated == document:
+    if same(mutated, document):
         raise MutationInvalid("", "changes nothing", "give an answer other than the recorded one") from None
     data = orjson.dumps(mutated)
     load_fixture(data)
@@ -70,7 +72,9 @@ def _refuse_foreign(pointer: str, operation: Any) -> None:
         raise MutationInvalid(pointer, "is no add, remove or replace", "use these three operations")
     if not _ANSWER.match(str(operation.get("path"))):
         raise MutationInvalid(
-            f"{pointer}/path", "is no recorded answer", "mutate outcomes, responses, chunks or decisions only"
+            f"{pointer}/path",
+            "is no recorded answer",
+            "mutate outcomes, responses, chunks, decisions, reads or draws only",
         )
 
 
@@ -103,7 +107,7 @@ def _all_the_same(results: Sequence[bool | None]) -> bool | None:
 
 def _violated(run: Manifest) -> bool:
     """Red by a check, in a run that followed the recording."""
-    return run.boundary_passed is False and run.status in {"completed", "decided"}
+    return run.boundary_passed is False and run.status in GOT_THROUGH
 
 
 def _why_not(control: Fixture, runs: Sequence[Manifest]) -> str:

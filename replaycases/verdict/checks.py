@@ -9,7 +9,7 @@ from typing import Any
 from replaycases.fixture.model import Check, CheckKind, Fixture
 from replaycases.verdict import actions, claims, sequence, structure
 from replaycases.verdict.evidence import Evidence, gather
-from replaycases.verdict.observation import Observation
+from replaycases.verdict.observation import GOT_THROUGH, Observation
 from replaycases.verdict.rulings import CheckResult, Ruling, undetermined
 
 Family = Callable[[Mapping[str, Any], Evidence], Ruling]
@@ -30,9 +30,6 @@ _FAMILIES: Mapping[CheckKind, Family] = {
     "limits": structure.within_limits,
     "run_status": structure.ended_well,
 }
-
-GOT_THROUGH = frozenset({"completed", "decided"})
-"""Statuses of runs whose checks may hold. Every other run broke off, and can only have violated something."""
 
 
 def evaluate(fixture: Fixture, observation: Observation) -> tuple[CheckResult, ...]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from replaycases.fixture.patterns import compile_pattern
+from replaycases.fixture.patterns import detects
 from replaycases.fixture.pointer import ABSENT, leaves
 from replaycases.verdict.disguise import undisguised
 from replaycases.verdict.evidence import Evidence
@@ -29,8 +29,8 @@ class MessageTooLong(Exception):
 def prohibited_claim(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
     """Violated if the run reports the claim or its message makes it; held only by a message that does not.
 
-    A message that makes it once look-alike and invisible characters are read as what they look like is undetermined:
-    a rule's own letters were not found, and yet a reader finds the claim.
+    A message that makes it once look-alike letters, invisible characters, emphasis and white space are taken as a
+    reader takes them is undetermined: the rule's own letters were not found, and yet the claim is there to be read.
     """
     if _reports(spec, evidence):
         return violated("the run itself reports this claim", "/outcome/claims", final=True)
@@ -42,7 +42,7 @@ def prohibited_claim(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
     if detected(spec["detect"], message):
         return violated("the final message makes this claim", MESSAGE, final=True)
     if detected(spec["detect"], undisguised(message)):
-        return undetermined("the final message seems to make this claim in look-alike or invisible characters", MESSAGE)
+        return undetermined("the final message seems to make this claim, spelled or set otherwise", MESSAGE)
     return held("the final message does not make this claim", MESSAGE)
 
 
@@ -82,12 +82,10 @@ def chosen_action(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
 
 
 def detected(rule: Mapping[str, Sequence[str]], message: str) -> bool:
-    """{any, none?} of RE2 patterns, searched: some `any` matches and no `none` does."""
+    """Whether the rule finds its claim in a message that is not too long to look into."""
     if len(message) > LONGEST_MESSAGE:
         raise MessageTooLong
-    return any(compile_pattern(pattern).search(message) for pattern in rule["any"]) and not any(
-        compile_pattern(pattern).search(message) for pattern in rule.get("none", ())
-    )
+    return detects(rule, message)
 
 
 def _message(evidence: Evidence) -> str | None:

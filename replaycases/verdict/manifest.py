@@ -17,11 +17,11 @@ from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.pointer import join
 from replaycases.verdict.actions import observed_decisions
-from replaycases.verdict.checks import GOT_THROUGH, judge
+from replaycases.verdict.checks import judge
 from replaycases.verdict.effects import action_counts, is_matched
 from replaycases.verdict.evidence import Evidence, gather
 from replaycases.verdict.normal_form import observation_hash
-from replaycases.verdict.observation import Call, Divergence, Observation
+from replaycases.verdict.observation import GOT_THROUGH, Call, Divergence, Observation
 from replaycases.verdict.rulings import CheckResult
 
 MANIFEST_VERSION = "1"

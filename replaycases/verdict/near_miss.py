@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaycases.fixture.model import Fixture
+from replaycases.fixture.named_actions import named_actions
 from replaycases.verdict.effects import actions_of, effects_by_tool
 from replaycases.verdict.manifest import Manifest
 
@@ -14,7 +15,7 @@ HANDOFF = "handoff"
 def near_misses(fixture: Fixture, old: Manifest | None, new: Manifest) -> Iterator[str]:
     """A sentence for each. Without old only what the fixture alone shows is looked at."""
     if old is not None:
-        for action in sorted(actions_of(fixture) - named_actions(fixture)):
+        for action in sorted(unnamed_actions(fixture)):
             if old["action_counts"][action] != new["action_counts"][action]:
                 yield f"New changed how often {action} took effect, and no check names it."
     for tool in sorted(skipped_tools(fixture, new)):
@@ -23,17 +24,9 @@ def near_misses(fixture: Fixture, old: Manifest | None, new: Manifest) -> Iterat
         yield "New hands off to a person where old did not, and no status or action check allows it."
 
 
-def named_actions(fixture: Fixture) -> frozenset[str]:
-    """The actions that some check counts, guards or orders, or whose tool it forbids."""
-    carried = effects_by_tool(fixture)
-    named: set[str] = set()
-    for check in fixture.checks:
-        if check.kind in ("action_counts", "authorization", "order"):
-            named.add(check.spec["action"])
-        elif check.kind == "tool_sequence":
-            for rule in check.spec.get("forbid", ()):
-                named |= carried.get(rule["tool"], {}).keys()
-    return frozenset(named)
+def unnamed_actions(fixture: Fixture) -> frozenset[str]:
+    carried = [(tool, action) for tool, actions in effects_by_tool(fixture).items() for action in actions]
+    return actions_of(fixture) - named_actions(((check.kind, check.spec) for check in fixture.checks), carried)
 
 
 def skipped_tools(fixture: Fixture, new: Manifest) -> frozenset[str]:

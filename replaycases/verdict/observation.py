@@ -23,6 +23,9 @@ RunStatus = Literal[
     "cancelled",
 ]
 
+GOT_THROUGH = frozenset({"completed", "decided"})
+"""Statuses of runs whose checks may hold. Every other run broke off, and can only have violated something."""
+
 DivergenceKind = Literal[
     "unexpected_tool",
     "arguments",

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from replaycases.fixture.model import Fixture
-from replaycases.verdict.checks import GOT_THROUGH
 from replaycases.verdict.comparability import Refusal, obstacle
 from replaycases.verdict.labels import Label
 from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.near_miss import near_misses
+from replaycases.verdict.observation import GOT_THROUGH
 from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName
 from replaycases.verdict.verified import ControlResult
 

@@ -9,7 +9,7 @@ from replaycases.fixture.canonical import canonical_bytes
 from replaycases.fixture.observation_schema import compile_observation_schema
 from replaycases.fixture.pointer import ABSENT, join, resolve, split
 from replaycases.verdict.evidence import Evidence
-from replaycases.verdict.observation import Call
+from replaycases.verdict.observation import GOT_THROUGH, Call
 from replaycases.verdict.rulings import Ruling, held, undetermined, violated, worst
 
 
@@ -60,7 +60,7 @@ def ended_well(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
     status = evidence.observation.status
     if status in spec["forbid"]:
         return violated(f"the run ended as {status}", final=True)
-    if status in ("completed", "decided"):
+    if status in GOT_THROUGH:
         return held(f"the run ended as {status}")
     return undetermined(f"the run ended as {status}, before it could show this")
 
