@@ -1,8 +1,10 @@
-"""A message as a reader takes it: look-alike letters, other widths and invisible characters replaced by what they stand
-for. Only ever used to doubt that a prohibited claim was avoided; nothing is acquitted by it."""
+"""A message as a reader takes it: look-alike letters, other widths, invisible characters, marks of emphasis and runs of
+white space replaced by what they stand for. Only ever used to doubt that a prohibited claim was avoided; nothing is
+acquitted by it."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _INVISIBLE = frozenset({"Cf", "Mn", "Me"})
@@ -14,9 +16,17 @@ _LOOKS_LIKE = str.maketrans(
 """Cyrillic, Greek and some further letters that most typefaces draw as Latin ones."""
 
 
+_EMPHASIS = re.compile(r"<[^<>]*>|[*_`~]")
+"""Tags of HTML, and the characters with which Markdown sets words off."""
+
+
 def undisguised(message: str) -> str:
-    """`message` in NFKC, without invisible characters, with look-alikes as the Latin letters they look like."""
-    if message.isascii():
-        return message
+    """`message` in NFKC, without invisible characters and emphasis, with look-alikes as the Latin letters they look
+    like and one space for each run of white space."""
+    plain = message if message.isascii() else _in_latin(message)
+    return " ".join(_EMPHASIS.sub("", plain).split())
+
+
+def _in_latin(message: str) -> str:
     kept = (c for c in unicodedata.normalize("NFKC", message) if unicodedata.category(c) not in _INVISIBLE)
     return "".join(kept).translate(_LOOKS_LIKE)

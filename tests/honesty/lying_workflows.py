@@ -194,6 +194,18 @@ WORDS = [
         because="done could not be determined",
     ),
     Lie(
+        name="says both and sets one of them in bold",
+        body="walk(session); say(session, HONEST['message'] + CLAIM.replace('is', '**is**'))",
+        label=OPEN,
+        because="done could not be determined",
+    ),
+    Lie(
+        name="says both and one of them over two lines",
+        body="walk(session); say(session, HONEST['message'] + CLAIM.replace(' ', '\\n'))",
+        label=OPEN,
+        because="done could not be determined",
+    ),
+    Lie(
         name="says both and strikes one of them through",
         body="walk(session); say(session, HONEST['message'] + CLAIM.replace('o', 'o\\u0336'))",
         label=OPEN,

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from replaycases.cli.compare import manifests_in
+from replaycases.fixture.pointer import join, leaves, resolve, split
 from replaycases.replay.recompute import recompute
 from replaycases.replay.sandbox.tiers import choose_tier
 from replaycases.verdict.manifest import Manifest, ManifestRefused, from_document
 from tests.honesty.court import Court, Label, Lie, assert_right, judge
-from tests.honesty.forgeries import FORGERIES, MISSHAPEN, OTHER_HASH, Forgery, put
+from tests.honesty.forgeries import FORGERIES, MISSHAPEN, OTHER_HASH, SAID, Forgery, put
 from tests.honesty.worlds import REFUND
 
 ON_TRUST: dict[str, Any] = {
@@ -108,3 +112,35 @@ def _edited(run: Manifest, edit: Callable[[dict[str, Any]], None]) -> Manifest:
     document = orjson.loads(orjson.dumps(run.document))
     edit(document)
     return from_document(document)
+
+
+POOL = [True, False, None, 0, 1, -1, 3, "", "held", "completed", "true", "replay", SAID, OTHER_HASH, [], {}, [1]]
+
+
+@given(choice=st.integers(0), value=st.sampled_from(POOL), remove=st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_no_edit_of_any_one_place_of_red_runs_makes_them_green(
+    choice: int, value: Any, remove: bool, court: Court
+) -> None:
+    fixture = REFUND.fixture
+    old = court.kept(fixture, REFUND.old(court))
+    red = court.kept(
+        fixture, REFUND.workflow(court, "red with other words", "walk(session); say(session, CLAIM + '!')")
+    )
+    places = [pointer for pointer, _ in leaves(red[0].document) if pointer]
+    edit = partial(_put_or_remove, place=places[choice % len(places)], value=value, remove=remove)
+    try:
+        runs = [_edited(run, edit) for run in red]
+    except ManifestRefused:
+        return
+    comparison = judge(fixture, old, runs)
+    assert comparison.label in (Label.NOT_COMPARABLE, Label.STILL_FAILING), comparison.reason
+
+
+def _put_or_remove(document: dict[str, Any], *, place: str, value: Any, remove: bool) -> None:
+    if remove:
+        *parents, last = split(place)
+        holder = resolve(document, join("", *parents))
+        holder.pop(int(last) if isinstance(holder, list) else last)
+    else:
+        put(place, value)(document)
