@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from replaycases.fixture.load import load_fixture
+from tests.cli.conftest import Command
+
+RUN = {
+    "messages": [
+        {"role": "system", "content": "Help."},
+        {"role": "user", "content": "Book seat s3cret."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "function": {"name": "book", "arguments": '{"seat": "s3cret"}'}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "booked"},
+        {"role": "assistant", "content": "Done."},
+    ]
+}
+IDS = ("--case-id", "two-bookings", "--incident-id", "INC-7", "--frozen-at", "2026-03-02T10:15:00+01:00")
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(RUN))
+    return path
+
+
+def test_a_recorded_run_becomes_a_fixture_that_loads(command: Command, recording: Path, tmp_path: Path) -> None:
+    expected, output = tmp_path / "expected.json", tmp_path / "case.json"
+    expected.write_text(
+        json.dumps({"boundary": ["t"], "tool_sequence": {"id": "t", "tools": ["book"], "mode": "exact"}})
+    )
+    code, out, _ = command("import", recording, *IDS, "--expected", expected, "-o", output)
+    fixture = load_fixture(output.read_bytes())
+    assert (code, fixture.case_id) == (0, "two-bookings")
+    assert [event.boundary for event in fixture.events] == ["model", "tool", "model"]
+    assert f"case two-bookings {fixture.fixture_hash[:17]}" in out
+
+
+def test_what_the_recording_lacks_goes_to_standard_error_beside_a_draft(command: Command, recording: Path) -> None:
+    code, out, err = command("import", recording, *IDS)
+    assert code == 0
+    assert "expected" not in json.loads(out)
+    assert "missing: serving" in err
+    assert "a draft" in err
+    assert "s3cret" not in err
+
+
+def test_what_no_file_holds_is_asked_for(command: Command, recording: Path) -> None:
+    code, out, err = command("import", recording)
+    assert (code, out) == (10, "")
+    assert "case_id, incident_id, frozen_at" in err
+
+
+def test_an_expectation_that_makes_no_fixture_is_told_with_its_findings(
+    command: Command, recording: Path, tmp_path: Path
+) -> None:
+    expected, output = tmp_path / "expected.json", tmp_path / "case.json"
+    expected.write_text(json.dumps({"boundary": ["gone"]}))
+    code, _, err = command("import", recording, *IDS, "--expected", expected, "-o", output)
+    assert code == 10
+    assert "expected.no-check" in err
+    assert not output.exists()
