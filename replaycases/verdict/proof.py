@@ -48,6 +48,6 @@ def _does_not_prove(pair: Pair, label: Label) -> Iterator[str]:
     if declared:
         yield f"A person supplied what the recording lacks: {', '.join(declared)}."
     if pair.new.read and pair.new.any_run["authored_used"]:
-        yield "The new version's path used authored answers, which no dependency gave: their owner confirmed them."
+        yield "The new version's path used authored answers, which no dependency gave: its owner must confirm them."
     if pair.new.read and pair.new.any_run["ignored_share"]:
         yield f"{pair.new.any_run['ignored_share']:.0%} of the compared values were ignored by rule."
