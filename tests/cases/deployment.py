@@ -51,7 +51,12 @@ class Deployment:
     @property
     def environment(self) -> dict[str, str]:
         base = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
-        return {**base, "C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore", **self.env}
+        # What a killed worker leaves behind goes with the deployment; the sandbox's user must be able to walk in.
+        temporary = self.folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        self.folder.chmod(0o755)
+        quiet = {"C_FORCE_ROOT": "1", "PYTHONWARNINGS": "ignore"}
+        return {**base, **quiet, "TMPDIR": str(temporary), **self.env}
 
     def start_worker(self, *, beat: bool = True, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """A worker as `manage.py serve` starts it, in a process group of its own."""
