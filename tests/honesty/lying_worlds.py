@@ -46,6 +46,15 @@ KEYS = [
         label=DIVERGED,
         because="at event 1 (arguments)",
     ),
+    Lie(
+        name="says something else each time and passes it for a key",
+        body="""
+        said = "The parcel is on its way, " + os.urandom(8).hex()
+        finish, session.finish = session.finish, lambda message, status: finish(said, status=status)
+        send(session, said, said)""",
+        label=Label.VARIED,
+        because="new runs differ in their observations",
+    ),
     Lie(name="sends nothing", body="send(session)", label=FAILING, because="action_counts.parcel"),
 ]
 

@@ -84,9 +84,15 @@ def searching(court: Court, name: str, body: str) -> Implementation:
     shared = f"import os\nHERE, WIRE = os.getcwd(), 3\n{SEARCH}\n{REFUND.shared}"
     beside = court.workflow(f"{name} {court.tier.name}", body, shared=shared).path.parent
     document = json.dumps({**REFUND.document, "incident_id": MARK})
-    for place in ("refund.json", "code/refund.json", "code/notes.jsonl", "code/.git/config"):
+    history = f"Expect {MARK}"
+    for place, text in (
+        ("refund.json", document),
+        ("code/refund.json", document),
+        ("code/runs.jsonl", document),
+        ("code/.git/COMMIT_EDITMSG", history),
+    ):
         (beside / place).parent.mkdir(exist_ok=True)
-        (beside / place).write_text(document)
+        (beside / place).write_text(text)
     return load_implementation(beside / "implementation.json")
 
 
