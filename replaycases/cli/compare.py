@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import orjson
 
-from replaycases.cli.output import Row, boundary_word, say, say_json, short, write_junit
-from replaycases.cli.reading import INVALID, read_bytes, read_fixture
+from replaycases.cli.output import Row, boundary_word, complain, say, say_findings, say_json, short, write_junit
+from replaycases.cli.reading import INVALID, Refused, read_bytes, read_fixture
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.strict_json import parse
 from replaycases.replay.recompute import recompute
 from replaycases.verdict.comparability import Refusal
-from replaycases.verdict.comparison import Comparison, compare
+from replaycases.verdict.comparison import Comparison, compare, invalid_fixture
 from replaycases.verdict.manifest import MANIFEST_LIMITS, Manifest, ManifestRefused, from_document
 from replaycases.verdict.sides import SideSummary
 from replaycases.verdict.verified import ControlResults, VerifiedManifest
@@ -36,8 +36,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    fixture = read_fixture(options.fixture, options.detect)
-    comparison = judge(fixture, manifests_in(options.old, "old"), manifests_in(options.new, "new"))
+    comparison = _comparison(options)
     if options.json:
         say_json(orjson.loads(orjson.dumps(comparison.as_dict())))
     else:
@@ -48,6 +47,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 Listed = Sequence[Manifest | Refusal]
+
+
+def _comparison(options: argparse.Namespace) -> Comparison:
+    old, new = manifests_in(options.old, "old"), manifests_in(options.new, "new")
+    try:
+        return judge(read_fixture(options.fixture, options.detect), old, new)
+    except Refused as refusal:
+        if refusal.code != INVALID:
+            raise
+        say_findings(str(options.fixture), refusal.findings, to=complain)
+        return of_invalid_fixture(options.fixture, refusal)
+
+
+def of_invalid_fixture(path: Path, refusal: Refused) -> Comparison:
+    """The comparison that a fixture which does not load stands for, under the name of its file."""
+    return invalid_fixture(path.name, FixtureInvalid(list(refusal.findings)))
 
 
 def manifests_in(path: Path, side: Side) -> Listed:
@@ -93,8 +108,9 @@ def _verified(fixture: Fixture, manifest: Manifest, side: Side) -> VerifiedManif
 def line_of(comparison: Comparison) -> str:
     """Case, hash, label, both versions with their boundary, and the reason: never a bare label (A8)."""
     old, new = _side_words(comparison.old, comparison.old_runs), _side_words(comparison.new, comparison.new_runs)
+    case = f"{comparison.case_id} {short(comparison.fixture_hash)}".rstrip()
     sides = f"old {old}, new {new}, controls {comparison.controls}"
-    return f"{comparison.case_id} {short(comparison.fixture_hash)}: {comparison.label}: {sides}. {comparison.reason}"
+    return f"{case}: {comparison.label}: {sides}. {comparison.reason}"
 
 
 def _side_words(side: SideSummary | None, runs: int) -> str:
@@ -112,9 +128,11 @@ def say_row(row: Row, comparison: Comparison | None) -> None:
     if divergence is not None:
         place = f"event {divergence.seq} " if divergence.seq is not None else ""
         say(f"  first divergence: {divergence.kind} at {place}{divergence.pointer}".rstrip())
-    if comparison.prompt_delta is not None or comparison.authored_used:
+    leniency = (comparison.prompt_delta, comparison.authored_used, comparison.optional_skipped)
+    if comparison.green or any(leniency):
         delta = "none" if comparison.prompt_delta is None else f"{comparison.prompt_delta:.3f}"
-        say(f"  prompt delta {delta}, authored answers used {comparison.authored_used}")
+        authored, skipped = comparison.authored_used, comparison.optional_skipped
+        say(f"  prompt delta {delta}, authored answers used {authored}, optional events skipped {skipped}")
     for control in comparison.control_results:
         if control.passed is not True:
             say(f"  control {control.control}: {control.reason}")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replaycases.cli.output import complain, say, say_findings, say_json, short
+from replaycases.cli.output import complain, say, say_findings, say_json, short, write_file
 from replaycases.cli.reading import INVALID, USAGE, Refused, read_bytes, read_json
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.importers.findings import Gap, ImportRefused
@@ -73,10 +73,7 @@ def _supplied(options: argparse.Namespace) -> Supplied:
 
 
 def _write(path: Path, imported: Imported) -> None:
-    try:
-        path.write_bytes(imported.as_bytes())
-    except OSError as error:
-        raise Refused(USAGE, f"{path}: cannot be written: {error.strerror}") from None
+    write_file(path, imported.as_bytes())
     fixture = imported.fixture
     say(f"{path}: case {fixture.case_id} {short(fixture.fixture_hash)}" if fixture else f"{path}: a draft")
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from replaycases.cli.output import complain, say
+from replaycases.cli.output import complain, say, write_file
 from replaycases.cli.reading import USAGE, Refused
 from replaycases.cli.running import ENVIRONMENT, add_run_options, isolation_tier, read_implementation
 from replaycases.fixture.load import load_fixture
@@ -66,7 +66,7 @@ def _write(options: argparse.Namespace) -> Path:
         if path.exists():
             raise Refused(USAGE, f"{path}: is there already. Check it with `replaycases init --check {spec}`.")
     template = files("replaycases.cli").joinpath("templates", f"{ADAPTER}.txt").read_text(encoding="utf-8")
-    adapter.write_text(template, encoding="utf-8")
+    write_file(adapter, template.encode())
     document = {
         "name": options.name or directory.name,
         "version": options.version,
@@ -75,7 +75,7 @@ def _write(options: argparse.Namespace) -> Path:
         "adapter": {"kind": "python", "target": "replay_adapter:replay"},
         "clock": "frozen",
     }
-    spec.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_file(spec, (json.dumps(document, indent=2) + "\n").encode())
     say(f"wrote {adapter} and {spec}")
     return spec
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from replaycases.cli.reading import USAGE, Refused
 from replaycases.fixture.findings import Finding
 
 
@@ -45,7 +46,7 @@ def say_json(document: Any) -> None:
 
 def say_findings(source: str, findings: Iterable[Finding], *, to: Callable[[str], None] = say) -> None:
     for finding in findings:
-        to(f"{source}: {finding.level}: {finding.pointer or '/'}: {finding.message} [{finding.id}] {finding.hint}")
+        to(f"{source}: {finding.level}: {finding}")
 
 
 def short(digest: str) -> str:
@@ -67,6 +68,15 @@ def run_line(manifest: Mapping[str, Any]) -> str:
     )
 
 
+def write_file(path: Path, data: bytes) -> None:
+    """Raises Refused with exit code 2 where that is not possible."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        text = f"{path}: cannot be written: {error.strerror}. Name a file in a folder that is there and writable."
+        raise Refused(USAGE, text) from None
+
+
 def write_junit(path: Path, rows: Sequence[Row]) -> None:
     """One testsuite a kind of check, so that CI shows validation, reproduction and regression apart (A28)."""
     root = ElementTree.Element("testsuites", name="replaycases")
@@ -86,7 +96,7 @@ def write_junit(path: Path, rows: Sequence[Row]) -> None:
             if row.code:
                 failure = ElementTree.SubElement(case, "failure", type=row.label, message=printable(row.text))
                 failure.text = f"exit code {row.code}"
-    path.write_bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
+    write_file(path, ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
 
 
 def printable(text: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from replaycases.cli.output import complain, run_line, say, say_json
-from replaycases.cli.reading import USAGE, Refused, read_fixture
+from replaycases.cli.output import complain, run_line, say, say_json, write_file
+from replaycases.cli.reading import read_fixture
 from replaycases.cli.running import ENVIRONMENT, add_run_options, isolation_tier, read_implementation, run_set
 from replaycases.verdict.labels import worst_exit_code
 from replaycases.verdict.manifest import Manifest
@@ -40,10 +40,11 @@ def run(options: argparse.Namespace) -> int:
     fixture = read_fixture(options.fixture, options.detect)
     implementation = read_implementation(options.implementation)
     manifests = run_set(fixture, implementation, options.runs, isolation_tier(options))
+    documents = [manifest.document for manifest in manifests]
     if options.output:
-        _write(options.output, manifests)
+        write_file(options.output, orjson.dumps(documents, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     if options.json:
-        say_json([manifest.document for manifest in manifests])
+        say_json(documents)
     else:
         for manifest in manifests:
             say(run_line(manifest.document))
@@ -55,14 +56,6 @@ def code_of(manifest: Manifest) -> int:
     if manifest.status in GOT_THROUGH:
         return 0
     return ENVIRONMENT if manifest.status in _NOT_RUN else UNDECIDED
-
-
-def _write(path: Path, manifests: Sequence[Manifest]) -> None:
-    documents = [manifest.document for manifest in manifests]
-    try:
-        path.write_bytes(orjson.dumps(documents, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    except OSError as error:
-        raise Refused(USAGE, f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _show_stderr(manifests: Sequence[Manifest]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from replaycases.cli.compare import Listed, judge, manifests_in, row_of, say_row
+from replaycases.cli.compare import Listed, judge, manifests_in, of_invalid_fixture, row_of, say_row
 from replaycases.cli.output import Row, say_json, write_junit
 from replaycases.cli.reading import (
     INVALID,
@@ -78,6 +78,9 @@ class Bench:
 
 def run(options: argparse.Namespace) -> int:
     files = fixtures_in(options.directory)
+    for named in (options.controls, options.old_manifests):
+        if named is not None and not named.is_dir():
+            raise Refused(USAGE, f"{named}: there is no such folder")
     expected = _expected_labels(options.directory / "suite.json")
     bench = Bench(
         old=read_implementation(options.old) if options.old else None,
@@ -112,7 +115,7 @@ def _results(
             seen[fixture.case_id] += 1
             comparison = _judge(path, fixture, bench)
         except Refused as refusal:
-            yield _refused_row(path, refusal), None
+            yield _refused_row(path, refusal), of_invalid_fixture(path, refusal) if refusal.code == INVALID else None
         else:
             yield _expected_row(comparison, expected.get(fixture.case_id)), comparison
     for row in _rows_about_the_folder(seen, expected):
@@ -181,7 +184,7 @@ def _expected_row(comparison: Comparison, expected: Label | None) -> Row:
 
 def _refused_row(path: Path, refusal: Refused) -> Row:
     label = Label.ENVIRONMENT_UNAVAILABLE if refusal.code == ENVIRONMENT else Label.FIXTURE_INVALID
-    details = "".join(f"\n  {f.pointer or '/'}: {f.message} [{f.id}] {f.hint}" for f in refusal.findings)
+    details = "".join(f"\n  {finding}" for finding in refusal.findings)
     return Row(suite="validation", name=str(path), label=label, text=refusal.text + details, code=refusal.code)
 
 
@@ -195,7 +198,7 @@ def _rows_about_the_folder(seen: Counter[str], expected: Mapping[str, Label]) ->
 
 
 def _folder_row(case_id: str, fault: str) -> Row:
-    return Row(suite="validation", name=case_id, label="fixture_invalid", text=f"{case_id}: {fault}", code=INVALID)
+    return Row(suite="validation", name=case_id, label=Label.FIXTURE_INVALID, text=f"{case_id}: {fault}", code=INVALID)
 
 
 def _plain(comparison: Comparison) -> Any:

@@ -10,7 +10,7 @@ from replaycases.cli.output import Row, say, say_findings, say_json, short, writ
 from replaycases.cli.reading import USAGE, Refused, fixture_files, read_fixture
 from replaycases.fixture.findings import Finding
 from replaycases.fixture.model import Fixture
-from replaycases.verdict.labels import worst_exit_code
+from replaycases.verdict.labels import Label, worst_exit_code
 
 
 def add_to(commands: Any) -> None:
@@ -42,7 +42,7 @@ def _report(path: Path, detect: Path | None) -> tuple[Row, dict[str, Any], tuple
     try:
         fixture = read_fixture(path, detect)
     except Refused as refusal:
-        row = Row(suite="validation", name=str(path), label="fixture_invalid", text=refusal.text, code=refusal.code)
+        row = Row(suite="validation", name=str(path), label=Label.FIXTURE_INVALID, text=refusal.text, code=refusal.code)
         return row, _document(path, None, refusal.findings, refusal.text), refusal.findings
     row = Row(suite="validation", name=str(path), label="valid", text=_health_line(path, fixture), code=0)
     return row, _document(path, fixture, fixture.warnings, row.text), fixture.warnings

@@ -13,7 +13,7 @@ class ImportRefused(Exception):
 
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
-        super().__init__(f"{finding.pointer or '/'}: {finding.message} [{finding.id}] {finding.hint}")
+        super().__init__(str(finding))
 
 
 def refused(name: str, pointer: str, message: str, hint: str) -> ImportRefused:

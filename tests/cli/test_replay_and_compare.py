@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
 
 from tests.cli.conftest import AFFECTED, FIXED, INCIDENTS, Command
 
@@ -124,3 +127,34 @@ def test_compare_json_says_green_only_for_the_verified_pair(command: Command, ma
     _, green, _ = command("compare", old, new, "--fixture", REFUND, "--json")
     _, other, _ = command("compare", new, old, "--fixture", REFUND, "--json")
     assert (json.loads(green)["green"], json.loads(other)["green"]) == (True, False)
+
+
+def test_a_verified_pair_states_prompt_delta_authored_answers_and_skipped_events_even_where_there_are_none(
+    command: Command, manifests: Files
+) -> None:
+    _, out, _ = command("compare", *manifests, "--fixture", REFUND)
+    assert "prompt delta 0.000, authored answers used 0, optional events skipped 0" in out
+
+
+def test_compare_with_an_invalid_fixture_still_writes_what_machines_read(
+    command: Command, manifests: Files, tmp_path: Path
+) -> None:
+    bad, report = tmp_path / "bad.json", tmp_path / "report.xml"
+    bad.write_text("{}")
+    code, out, err = command("compare", *manifests, "--fixture", bad, "--json", "--junit", report)
+    assert (code, json.loads(out)["label"]) == (10, "fixture_invalid")
+    assert "schema.missing-field" in err
+    assert [suite.get("name") for suite in ElementTree.parse(report).getroot()] == ["validation"]
+
+
+@pytest.mark.parametrize("option", ["--junit", "-o"])
+def test_a_report_that_cannot_be_written_is_a_usage_error(
+    command: Command, manifests: Files, tmp_path: Path, option: str
+) -> None:
+    nowhere = tmp_path / "gone" / "report"
+    if option == "-o":
+        code, _, err = command("replay", REFUND, "--implementation", FIXED, "--runs", "1", "-o", nowhere)
+    else:
+        code, _, err = command("compare", *manifests, "--fixture", REFUND, "--junit", nowhere)
+    assert code == 2
+    assert f"{nowhere}: cannot be written" in err

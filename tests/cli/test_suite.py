@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from tests.cli.conftest import AFFECTED, FIXED, INCIDENTS, Command
 
 BOTH = ("--old", AFFECTED, "--new", FIXED)
@@ -126,3 +128,19 @@ def test_a_1_0_case_takes_the_rules_beside_it(command: Command, tmp_path: Path) 
     code, out, _ = command("suite", tmp_path, *BOTH, "--json")
     comparison = json.loads(out)["comparisons"][0]
     assert (code, comparison["label"], comparison["controls"]) == (0, "verified_red_to_green", "not run")
+
+
+@pytest.mark.parametrize("option", ["--controls", "--old-manifests"])
+def test_a_named_folder_that_is_not_there_is_a_usage_error_and_not_left_out(
+    command: Command, folder: Path, tmp_path: Path, option: str
+) -> None:
+    code, _, err = command("suite", folder, *BOTH, option, tmp_path / "misspelt")
+    assert code == 2
+    assert "misspelt: there is no such folder" in err
+
+
+def test_an_invalid_fixture_is_listed_among_the_comparisons(command: Command, folder: Path) -> None:
+    (folder / "broken.json").write_text("{}")
+    _, out, _ = command("suite", folder, *BOTH, "--json")
+    labels = {comparison["case_id"]: comparison["label"] for comparison in json.loads(out)["comparisons"]}
+    assert labels == {"broken.json": "fixture_invalid", "refund-timeout": "verified_red_to_green"}
