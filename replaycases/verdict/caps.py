@@ -12,10 +12,13 @@ def compatibility_caps(fixture: Fixture, mode: str) -> Iterator[str]:
     """Why the pair can at best be `compatible_pass`.
 
     A part that the recording lacks caps; what a person supplied in its place (`declared`) is compared and does not. A
-    recording with model calls must know its serving.
+    recording with model calls must know its serving. A case that says of itself that it cannot be replayed (A31) is
+    never shown to be fixed by a replay; a structural one is, for it keeps what decides the outcome.
     """
     if mode != "replay":
         yield f"these are {mode} runs, not replays"
+    if (fixture.replayability or {}).get("class") == "non_replayable":
+        yield "the case is marked as non-replayable"
     if any(event.boundary == "model" for event in fixture.events):
         unknown = [part for part in SERVING_PARTS if (fixture.serving or {}).get(part) is None]
         if unknown:

@@ -442,6 +442,8 @@ def model_case(**more: Any) -> Any:
         ({"serving": SERVING, "missing": [GAP]}, Label.COMPATIBLE_PASS),
         ({"serving": SERVING, "missing": [{**GAP, "declared": False}]}, Label.COMPATIBLE_PASS),
         ({"serving": SERVING, "locale": "de", "missing": [{**GAP, "declared": True}]}, Label.VERIFIED_RED_TO_GREEN),
+        ({"serving": SERVING, "replayability": {"class": "non_replayable"}}, Label.COMPATIBLE_PASS),
+        ({"serving": SERVING, "replayability": {"class": "structural"}}, Label.VERIFIED_RED_TO_GREEN),
     ],
 )
 def test_what_the_recording_does_not_know_caps_the_pair(more: Any, expected: Label) -> None:
