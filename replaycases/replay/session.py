@@ -75,32 +75,16 @@ class ReplaySession:
         self._finished = False
         self._outcome: Mapping[str, Any] | None = None
         self._halted: Halted | None = None
-        self._downstream = 0
-
-    @property
-    def started(self) -> bool:
-        """Whether `session.start` was answered."""
-        return self._started
 
     @property
     def finished(self) -> bool:
         """Whether a `finish` was accepted."""
         return self._finished
 
-    @property
-    def halted(self) -> bool:
-        """Whether the session has ended the run."""
-        return self._halted is not None
-
-    @property
-    def downstream(self) -> int:
-        """How many requests came after the halt. They are neither compared nor part of the observation."""
-        return self._downstream
-
     def handle(self, method: str, params: object) -> Reply:
-        """The reply to one request. Never raises: what is no valid request at this point halts as `adapter_error`."""
+        """The reply to one request. Never raises: what is no valid request at this point halts as `adapter_error`. What
+        comes after a halt is neither compared nor part of the observation."""
         if self._halted is not None:
-            self._downstream += 1
             return Halt()
         try:
             checked = checked_params(method, params)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from replaycases.fixture.model import Fixture
 from replaycases.replay.ending import Ended
 from replaycases.replay.recompute import MOST_READS, recompute
-from replaycases.replay.session import ReplaySession
+from replaycases.replay.session import Halt, ReplaySession
 from replaycases.verdict.manifest import Manifest, ManifestRefused, build, dump, parse
 from tests.verdict.cases import effect, facts, fixture_2, tool_event
 
@@ -43,10 +43,9 @@ NO_REQUEST = ("tool.call", {"arguments": 1})
 
 def ran(*requests: Any, ended: Ended | None = None, fixture: Fixture = CASE) -> Manifest:
     session = ReplaySession(fixture, serving=None, clock="injected")
-    for method, params in requests:
-        session.handle(method, deepcopy(params))
-    halted = Ended(cause="halted") if session.halted else Ended(cause="exit", exit_status=0)
-    return build(fixture, session.observe(ended=ended or halted), facts())
+    replies = [session.handle(method, deepcopy(params)) for method, params in requests]
+    by_itself = Ended(cause="halted") if Halt() in replies else Ended(cause="exit", exit_status=0)
+    return build(fixture, session.observe(ended=ended or by_itself), facts())
 
 
 CLEAN = (START, CLOCK, PAY, DRAW, LOOK, ASK, FINISH)
