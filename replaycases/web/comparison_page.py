@@ -124,7 +124,7 @@ def _view(comparison: Comparison, sides: tuple[SideView, SideView], *, readable:
     old, new = sides
     verdict = _verdict(comparison) if readable else {}
     manifests = [_manifest(side) if readable else None for side in (old, new)]
-    strip = _strip(comparison, [*old.runs, *new.runs], manifests)
+    strip = _strip(comparison, [*old.runs, *new.runs], manifests if readable else None)
     view = View(
         sentence=comparison.reason or "No verdict yet: it is reached when every run has ended.",
         why=_qualifiers(verdict),
@@ -204,7 +204,9 @@ def _manifest(side: SideView) -> Manifest | None:
     return parse(evidence.read(side.shown.manifest)) if side.shown and side.shown.manifest else None
 
 
-def _strip(comparison: Comparison, runs: Sequence[Run], manifests: Sequence[Manifest | None]) -> tuple[Fact, ...]:
+def _strip(
+    comparison: Comparison, runs: Sequence[Run], manifests: Sequence[Manifest | None] | None
+) -> tuple[Fact, ...]:
     """Case and fixture are what the runs were selected by; the rest is what they wrote."""
     revision = comparison.revision
     finished = [run for run in runs if run.state == RunState.FINISHED]
@@ -212,9 +214,10 @@ def _strip(comparison: Comparison, runs: Sequence[Run], manifests: Sequence[Mani
     known = len(sides) == 2
     policies = {run.matching_policy for run in finished}
     modes = {run.run_set.mode for run in runs}
-    versions = {manifest["manifest_version"] for manifest in manifests if manifest}
-    policy = next((manifest["matching_policy"] for manifest in manifests if manifest), None)
-    named = f"{policy['name']} {policy['version']}" if policy else "not known yet"
+    seen = [manifest for manifest in manifests or () if manifest]
+    versions = {manifest["manifest_version"] for manifest in seen}
+    lacking = "not known yet" if manifests is not None else "withheld"
+    named = next((f"{m['matching_policy']['name']} {m['matching_policy']['version']}" for m in seen), lacking)
     return (
         Fact(name="Case", value=revision.case.readable_id, same=True),
         Fact(name="Fixture hash", value="", hash=revision.fixture_hash, same=True),
@@ -222,8 +225,8 @@ def _strip(comparison: Comparison, runs: Sequence[Run], manifests: Sequence[Mani
         Fact(name="Matching policy", value=named, same=len(policies) == 1 if known else None),
         Fact(
             name="Manifest",
-            value=", ".join(f"version {version}" for version in sorted(versions)) or "none yet",
-            same=len(versions) == 1 if all(manifests) else None,
+            value=", ".join(f"version {version}" for version in sorted(versions)) or lacking,
+            same=len(versions) == 1 if len(seen) == 2 else None,
         ),
     )
 

@@ -131,6 +131,15 @@ def test_quarantined_manifests_are_withheld_from_who_may_not_read_them(
     assert "refund.lookup" not in html
 
 
+def test_what_is_withheld_is_not_called_missing(looking: Client, project: Project, everyone: User) -> None:
+    case = factories.case(project, everyone, classification=Classification.QUARANTINED)
+    html = page(looking, recorded.compared(case, everyone)).partition('id="labels"')[0]
+    assert "Withheld with the manifests" in html
+    assert '<dd class="v">withheld</dd>' in html
+    for untrue in ("not known yet", "no result yet", "no verdict to read", "not run", "Nothing yet about the fix"):
+        assert untrue not in html
+
+
 def test_runs_of_a_quarantined_case_stay_withheld_in_another_case_with_the_same_fixture(
     looking: Client, project: Project, everyone: User
 ) -> None:
