@@ -36,6 +36,15 @@ PROBE = {
 """A case without any recorded answer: enough to see that a session starts, and what the workflow asks for first."""
 
 
+SERVING = {
+    "provider": "openai",
+    "requested_model": "name-of-your-model",
+    "api_version": None,
+    "settings": {"temperature": 0},
+}
+"""What the implementation file starts with, to be filled in."""
+
+
 def add_to(commands: Any) -> None:
     parser = commands.add_parser("init", help="write an adapter for your agent", description=__doc__)
     parser.add_argument(
@@ -73,6 +82,7 @@ def _write(options: argparse.Namespace) -> Path:
         "commit": options.commit,
         "path": ".",
         "adapter": {"kind": "python", "target": "replay_adapter:replay"},
+        "serving": SERVING,
         "clock": "frozen",
     }
     write_file(spec, (json.dumps(document, indent=2) + "\n").encode())

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from replaycases.cli.init import PROBE
 from tests.cli.conftest import Command
 
 
@@ -47,3 +49,19 @@ def test_the_adapter_stands_in_for_an_openai_style_client(command: Command, tmp_
     code, out, _ = command("init", "--check", tmp_path / "implementation.json")
     assert code == 0
     assert "asked for a model answer first" in out
+
+
+def test_the_serving_stands_in_one_place_the_implementation_file(command: Command, tmp_path: Path) -> None:
+    command("init", tmp_path)
+    adapter, spec = tmp_path / "replay_adapter.py", tmp_path / "implementation.json"
+    asks = 'return client.chat.completions.create(messages=[{"role": "user", "content": "hi"}]).text'
+    adapter.write_text(adapter.read_text().replace('return "nothing is wired up yet"', asks))
+    document = json.loads(spec.read_text())
+    document.setdefault("serving", {}).update(requested_model="m-1")
+    spec.write_text(json.dumps(document))
+    request = {"messages": [{"role": "user", "content": "hi"}]}
+    events = [{"seq": 1, "boundary": "model", "request": request, "response": {"text": "hello"}}]
+    case = tmp_path / "case.json"
+    case.write_text(json.dumps({**PROBE, "events": events, "serving": document["serving"]}))
+    code, out, err = command("replay", case, "--implementation", spec, "--runs", "1")
+    assert (code, "run completed" in out) == (0, True), out + err
