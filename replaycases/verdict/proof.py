@@ -35,6 +35,8 @@ def _does_not_prove(pair: Pair, label: Label) -> Iterator[str]:
     yield "It closes no incident: controls, monitoring and rollout remain to be checked."
     if not pair.controls:
         yield "No control was run, so neighbouring behaviour may have changed."
+    if any(finding.id == "expected.no-positive-check" for finding in pair.fixture.warnings):
+        yield "Claims are prohibited and nothing is required: any other sentence would pass."
     boundaries = {event.boundary for event in pair.fixture.events}
     if "model" in boundaries:
         yield "The model's answers were recorded: what today's model would answer is not tested."

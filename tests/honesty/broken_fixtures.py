@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from tests.honesty.court import Label
+from replaycases.verdict.labels import Label
 from tests.honesty.worlds import APPROVAL, BOOKING, LETTER, PARCEL, REFUND, World, claim
 
 Edit = Callable[[dict[str, Any]], None]
@@ -161,6 +161,13 @@ JUDGED = [
         edit=head(missing=NOT_DECLARED),
         label=Label.COMPATIBLE_PASS,
         because="the recording lacks /events/0/arguments",
+    ),
+    Broken(
+        name="the case says of itself that it cannot be replayed",
+        world=REFUND,
+        edit=head(replayability={"class": "non_replayable", "reason": "its data was deleted"}),
+        label=Label.COMPATIBLE_PASS,
+        because="marked as non-replayable",
     ),
     Broken(
         name="nobody knows which model answered",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.honesty.court import IMPATIENT, Label, Lie
+from replaycases.verdict.labels import Label
+from tests.honesty.court import IMPATIENT, Lie
 from tests.honesty.worlds import APPROVAL, PARCEL, REFUND, World
 
 NOT_RED, OPEN = Label.NOT_REPRODUCED, Label.UNDETERMINED

@@ -3,7 +3,9 @@ its answer; `request` is one line; HONEST and CLAIM are what the workflows of th
 
 from __future__ import annotations
 
-from tests.honesty.court import Label, Lie, Limits
+from replaycases.replay.sandbox.base import Limits
+from replaycases.verdict.labels import Label
+from tests.honesty.court import Lie
 
 OPEN, BROKEN, FAILING = Label.UNDETERMINED, Label.ADAPTER_ERROR, Label.STILL_FAILING
 PROTOCOL = "New did not keep to the protocol"

@@ -3,7 +3,8 @@ calls. Each stands beside the world that it is told in."""
 
 from __future__ import annotations
 
-from tests.honesty.court import Label, Lie
+from replaycases.verdict.labels import Label
+from tests.honesty.court import Lie
 from tests.honesty.worlds import APPROVAL, BOOKING, DEADLINE, LETTER, PARCEL, SERVING, World
 
 DIVERGED, FAILING, OPEN = Label.DIVERGED, Label.STILL_FAILING, Label.UNDETERMINED

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from replaycases.cli.compare import judge
 from replaycases.cli.main import main
 from replaycases.fixture.load import load_fixture
+from replaycases.verdict.labels import Label
 from tests.honesty.broken_fixtures import JUDGED, REFUSED, Broken
-from tests.honesty.court import Court, Label, assert_right, judge, verdict_on
+from tests.honesty.court import Court, assert_right, verdict_on
 from tests.honesty.worlds import REFUND
 
 

@@ -13,7 +13,8 @@ import orjson
 import pytest
 
 from replaycases.cli.main import main
-from tests.honesty.court import Court, Label
+from replaycases.verdict.labels import Label
+from tests.honesty.court import Court
 from tests.honesty.lying_programs import SHARED
 from tests.honesty.worlds import REFUND, claim
 

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replaycases.cli.compare import manifests_in
+from replaycases.cli.compare import judge, manifests_in
 from replaycases.fixture.pointer import join, leaves, resolve, split
 from replaycases.replay.recompute import recompute
 from replaycases.replay.sandbox.tiers import choose_tier
+from replaycases.verdict.labels import Label
 from replaycases.verdict.manifest import Manifest, ManifestRefused, from_document
-from tests.honesty.court import Court, Label, Lie, assert_right, judge
+from tests.honesty.court import Court, Lie, assert_right
 from tests.honesty.forgeries import FORGERIES, MISSHAPEN, OTHER_HASH, SAID, Forgery, put
 from tests.honesty.worlds import REFUND
 
@@ -103,9 +104,9 @@ def test_one_edit_does_not_make_an_isolated_run_of_one_without_a_sandbox(pointer
 def test_a_run_of_another_mode_is_not_compared_with_replays_and_is_never_green(court: Court) -> None:
     fixture = REFUND.fixture
     old, new = court.kept(fixture, REFUND.old(court)), court.kept(fixture, REFUND.new(court))
-    reruns = [[_edited(run, put("mode", "rerun")) for run in side] for side in (old, new)]
-    assert_right(judge(fixture, old, reruns[1]), Label.NOT_COMPARABLE, "differ in mode")
-    assert_right(judge(fixture, *reruns), Label.COMPATIBLE_PASS, "these are rerun runs")
+    old_again, new_again = ([_edited(run, put("mode", "rerun")) for run in side] for side in (old, new))
+    assert_right(judge(fixture, old, new_again), Label.NOT_COMPARABLE, "differ in mode")
+    assert_right(judge(fixture, old_again, new_again), Label.COMPATIBLE_PASS, "these are rerun runs")
 
 
 def _edited(run: Manifest, edit: Callable[[dict[str, Any]], None]) -> Manifest:
@@ -114,7 +115,25 @@ def _edited(run: Manifest, edit: Callable[[dict[str, Any]], None]) -> Manifest:
     return from_document(document)
 
 
-POOL = [True, False, None, 0, 1, -1, 3, "", "held", "completed", "true", "replay", SAID, OTHER_HASH, [], {}, [1]]
+POOL: list[Any] = [
+    True,
+    False,
+    None,
+    0,
+    1,
+    -1,
+    3,
+    "",
+    "held",
+    "completed",
+    "true",
+    "replay",
+    SAID,
+    OTHER_HASH,
+    [],
+    {},
+    [1],
+]
 
 
 @given(choice=st.integers(0), value=st.sampled_from(POOL), remove=st.booleans())

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from replaycases.cli.compare import judge
 from replaycases.replay.implementation import Implementation, load_implementation
 from replaycases.replay.sandbox.base import EnvironmentUnavailable
 from replaycases.replay.sandbox.tiers import choose_tier
-from tests.honesty.court import Court, Label, assert_right, judge
+from replaycases.verdict.labels import Label
+from tests.honesty.court import Court, assert_right
 from tests.honesty.worlds import REFUND
 from tests.services import require
 

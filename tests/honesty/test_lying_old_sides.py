@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from replaycases.cli.compare import judge
 from replaycases.fixture.load import load_fixture
-from tests.honesty.court import Court, Label, Lie, assert_right, judge
+from replaycases.verdict.labels import Label
+from tests.honesty.court import Court, Lie, assert_right
 from tests.honesty.lying_old_sides import OLD_SIDES
 from tests.honesty.worlds import REFUND, World
 

@@ -6,7 +6,9 @@ from textwrap import dedent
 
 import pytest
 
-from tests.honesty.court import Court, Label, Lie, assert_right, judge, lies
+from replaycases.cli.compare import judge
+from replaycases.verdict.labels import Label
+from tests.honesty.court import Court, Lie, assert_right, lies
 from tests.honesty.lying_programs import BROKEN, ON_THE_WIRE, SHARED
 from tests.honesty.worlds import REFUND
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.honesty.court import Court, Label, Lie, assert_right, judge, lies
+from replaycases.cli.compare import judge
+from replaycases.verdict.labels import Label
+from tests.honesty.court import Court, Lie, assert_right, lies
 from tests.honesty.lying_workflows import ON_REFUND
 from tests.honesty.worlds import REFUND
 

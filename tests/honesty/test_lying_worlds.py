@@ -7,10 +7,12 @@ from copy import deepcopy
 
 import pytest
 
+from replaycases.cli.compare import judge
 from replaycases.fixture.load import load_fixture
-from tests.honesty.court import Court, Label, Lie, assert_right, judge
+from replaycases.verdict.labels import Label
+from tests.honesty.court import Court, Lie, assert_right
 from tests.honesty.lying_worlds import IN_WORLDS
-from tests.honesty.worlds import APPROVAL, BOOKING, DEADLINE, LETTER, PARCEL, World
+from tests.honesty.worlds import APPROVAL, BOOKING, DEADLINE, LETTER, PARCEL, REFUND, World
 
 ANNOUNCE = """
 for tool, key in {calls}:
@@ -46,6 +48,29 @@ def test_a_tool_that_a_recorded_alternative_stands_in_for_was_not_skipped(court:
     fixture = load_fixture(json.dumps(document).encode())
     calls = [("parcels.announce", "a"), ("parcels.create", "b")], [("parcels.announce", "a"), ("parcels.repeat", "a")]
     sides = [PARCEL.workflow(court, f"side {index}", ANNOUNCE.format(calls=side)) for index, side in enumerate(calls)]
-    comparison = judge(fixture, *(court.runs(fixture, side) for side in sides))
+    old, new = (court.runs(fixture, side) for side in sides)
+    comparison = judge(fixture, old, new)
     assert comparison.label is Label.VERIFIED_RED_TO_GREEN, comparison.reason
     assert comparison.authored_used == 1
+
+
+def test_what_only_a_longer_recording_could_show_is_said_beside_the_label(court: Court) -> None:
+    """A version that puts something harmless before its second booking crosses the horizon with that, and cannot be
+    told from one that books no second time. The label stands for the prefix alone, and says so."""
+    fixture = BOOKING.fixture
+    body = BOOKING.fixed + "; session.tools.call('flights.book', {'flight': 'F-2'})"
+    deferred = court.runs(fixture, BOOKING.workflow(court, "books again a step later", body))
+    comparison = judge(fixture, court.kept(fixture, BOOKING.old(court)), deferred)
+    assert [run.status for run in deferred] == ["decided", "decided"]
+    assert any("nothing after it was observed" in sentence for sentence in comparison.does_not_prove)
+
+
+def test_where_any_other_sentence_would_pass_the_verdict_says_so(court: Court) -> None:
+    """The minimal shape: one prohibition and nothing beside it. Whoever says the claim in other words holds it."""
+    document = {**REFUND.document, "expected": {**REFUND.document["expected"]}}
+    for positive in ("required_disclosures", "status", "action_counts"):
+        document["expected"].pop(positive)
+    fixture = load_fixture(json.dumps(document).encode())
+    other_words = REFUND.workflow(court, "other words", "walk(session); say(session, 'Your money arrived.')")
+    comparison = judge(fixture, court.runs(fixture, REFUND.old(court)), court.runs(fixture, other_words))
+    assert any("any other sentence would pass" in sentence for sentence in comparison.does_not_prove)

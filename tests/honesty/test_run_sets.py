@@ -7,9 +7,11 @@ from uuid import uuid4
 
 import pytest
 
+from replaycases.cli.compare import judge
 from replaycases.replay.supervisor import RunLabels, replay_once
+from replaycases.verdict.labels import Label
 from replaycases.verdict.manifest import Manifest, RunSet
-from tests.honesty.court import LIMITS, Court, Label, assert_right, judge
+from tests.honesty.court import LIMITS, Court, assert_right
 from tests.honesty.worlds import REFUND
 
 NOT_COMPARABLE = Label.NOT_COMPARABLE
