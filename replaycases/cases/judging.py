@@ -15,10 +15,11 @@ from replaycases.replay.recompute import recompute
 from replaycases.replay.session import ReplaySession
 from replaycases.verdict import comparison as verdicts
 from replaycases.verdict.comparability import Refusal, obstacle
+from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.manifest import SURFACES, ManifestRefused, RunFacts, RunSet, build, parse
 from replaycases.verdict.observation import Observation
 from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName, side_of
-from replaycases.verdict.verified import ControlResult, ControlResults, VerifiedManifest
+from replaycases.verdict.verified import VerifiedManifest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,16 +120,14 @@ def _facts(run: Run) -> RunFacts:
 # --- controls -------------------------------------------------------------------------------------------------------
 
 
-def _controls(comparison: Comparison) -> ControlResults | None:
-    """What the new side did on the revision's controls; None where they were not asked for."""
+def _controls(comparison: Comparison) -> tuple[ControlResult, ...]:
+    """What the new side did on the revision's controls; none where they were not asked for."""
     if not comparison.with_controls or comparison.new is None:
-        return None
+        return ()
     new, runs = comparison.new, list(comparison.runs().filter(run_set__control__isnull=False))
-    return ControlResults(
-        results=tuple(
-            _control(control, new, [run for run in runs if run.run_set.control_id == control.pk])
-            for control in comparison.revision.controls.select_related("payload", "mutation", "revision__detect")
-        )
+    return tuple(
+        _control(control, new, [run for run in runs if run.run_set.control_id == control.pk])
+        for control in comparison.revision.controls.select_related("payload", "mutation", "revision__detect")
     )
 
 

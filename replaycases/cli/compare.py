@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import orjson
-
 from replaycases.cli.output import Row, boundary_word, complain, say, say_findings, say_json, short, write_junit
 from replaycases.cli.reading import INVALID, Refused, read_bytes, read_fixture
 from replaycases.fixture.findings import FixtureInvalid
@@ -17,9 +15,10 @@ from replaycases.fixture.strict_json import parse
 from replaycases.replay.recompute import recompute
 from replaycases.verdict.comparability import Refusal
 from replaycases.verdict.comparison import Comparison, compare, invalid_fixture
+from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.manifest import MANIFEST_LIMITS, Manifest, ManifestRefused, from_document
 from replaycases.verdict.sides import SideSummary
-from replaycases.verdict.verified import ControlResults, VerifiedManifest
+from replaycases.verdict.verified import VerifiedManifest
 
 Side = Literal["old", "new"]
 
@@ -38,7 +37,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     comparison = _comparison(options)
     if options.json:
-        say_json(orjson.loads(orjson.dumps(comparison.as_dict())))
+        say_json(comparison.as_dict())
     else:
         say_row(row_of(comparison), comparison)
     if options.junit:
@@ -83,7 +82,7 @@ def _manifest(document: Any, side: Side, name: str) -> Manifest | Refusal:
         return Refusal(side=side, run=name, reason=str(error))
 
 
-def judge(fixture: Fixture, old: Listed, new: Listed, controls: ControlResults | None = None) -> Comparison:
+def judge(fixture: Fixture, old: Listed, new: Listed, controls: Sequence[ControlResult] = ()) -> Comparison:
     """Recompute every manifest against the fixture, then compare."""
     refused: list[Refusal] = []
     sides: dict[Side, list[VerifiedManifest]] = {"old": [], "new": []}

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from replaycases.cli.compare import Listed, judge, manifests_in, of_invalid_fixture, row_of, say_row
 from replaycases.cli.output import Row, say_json, write_junit
 from replaycases.cli.reading import (
@@ -37,9 +35,9 @@ from replaycases.replay.controls import judge as judge_control
 from replaycases.replay.implementation import Implementation
 from replaycases.replay.sandbox.base import Tier
 from replaycases.verdict.comparison import Comparison
+from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.labels import Label, worst_exit_code
 from replaycases.verdict.sides import FEWEST_RESULTS
-from replaycases.verdict.verified import ControlResult, ControlResults
 
 UNEXPECTED = 50
 
@@ -97,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
             say_row(row, comparison)
     rows = [row for row, _ in results]
     if options.json:
-        comparisons = [_plain(comparison) for _, comparison in results if comparison]
+        comparisons = [comparison.as_dict() for _, comparison in results if comparison]
         say_json({"comparisons": comparisons, "rows": [vars(row) for row in rows]})
     if options.junit:
         write_junit(options.junit, rows)
@@ -125,7 +123,7 @@ def _results(
 def _judge(path: Path, fixture: Fixture, bench: Bench) -> Comparison:
     new = run_set(fixture, bench.new, bench.runs, bench.tier)
     controls = tuple(_controls(bench.controls / path.stem, bench))
-    return judge(fixture, _old_side(path, fixture, bench), new, ControlResults(results=controls))
+    return judge(fixture, _old_side(path, fixture, bench), new, controls)
 
 
 def _old_side(path: Path, fixture: Fixture, bench: Bench) -> Listed:
@@ -199,7 +197,3 @@ def _rows_about_the_folder(seen: Counter[str], expected: Mapping[str, Label]) ->
 
 def _folder_row(case_id: str, fault: str) -> Row:
     return Row(suite="validation", name=case_id, label=Label.FIXTURE_INVALID, text=f"{case_id}: {fault}", code=INVALID)
-
-
-def _plain(comparison: Comparison) -> Any:
-    return orjson.loads(orjson.dumps(comparison.as_dict()))

@@ -18,9 +18,9 @@ from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.strict_json import parse
 from replaycases.replay.values import same
+from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.observation import GOT_THROUGH
-from replaycases.verdict.verified import ControlResult
 
 _ANSWER = re.compile(
     r"/(?:events|tool_events)/\d+/(?:outcome|response|chunks|now|value|decision|alternatives/\d+/(?:outcome|then))(?:/|$)"

@@ -11,6 +11,7 @@ from replaycases.fixture.model import Fixture
 from replaycases.verdict.alignment import outcome_differences
 from replaycases.verdict.caps import compatibility_caps, isolation_faults
 from replaycases.verdict.comparability import Refusal
+from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.differences import differences
 from replaycases.verdict.divergence import first_divergence
 from replaycases.verdict.labels import Label, exit_code
@@ -19,7 +20,7 @@ from replaycases.verdict.observation import Difference, Divergence
 from replaycases.verdict.proof import does_not_prove, proves
 from replaycases.verdict.rows import OF_NEW, OF_THE_PAIR, Decision, Pair, first_of, varied
 from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName, SideSummary, side_of, summary
-from replaycases.verdict.verified import ControlResult, ControlResults, VerifiedManifest
+from replaycases.verdict.verified import VerifiedManifest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ def compare(
     old: Sequence[VerifiedManifest],
     new: Sequence[VerifiedManifest],
     *,
-    controls: ControlResults | None = None,
+    controls: Sequence[ControlResult] = (),
     refused: Sequence[Refusal] = (),
     approved_without_red: bool = False,
 ) -> Comparison:
@@ -96,7 +97,7 @@ def compare(
         old=side_of("old", old),
         new=side_of("new", new),
         refused=tuple(refused),
-        controls=controls.results if controls is not None else (),
+        controls=tuple(controls),
     )
     return _comparison(pair, _decision(pair, approved_without_red=approved_without_red))
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from replaycases.fixture.model import Fixture
 from replaycases.verdict.comparability import Refusal, obstacle
+from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.labels import Label
 from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.near_miss import near_misses
 from replaycases.verdict.observation import GOT_THROUGH
 from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName
-from replaycases.verdict.verified import ControlResult
 
 BROKE_OFF = frozenset({"timed_out", "limit_exceeded", "exhausted", "crashed"})
 """Statuses of a run that ended by itself or by a limit, without leaving the recording for another path."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from replaycases.fixture.load import load_fixture
@@ -13,7 +14,8 @@ from replaycases.replay.runs import replay_set
 from replaycases.replay.sandbox.base import EnvironmentUnavailable
 from replaycases.replay.sandbox.tiers import choose_tier
 from replaycases.verdict.comparison import Comparison, compare
-from replaycases.verdict.verified import ControlResult, ControlResults, VerifiedManifest
+from replaycases.verdict.control_result import ControlResult
+from replaycases.verdict.verified import VerifiedManifest
 from tests.services import require
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -41,7 +43,7 @@ def verified(fixture: Fixture, implementation: Implementation) -> list[VerifiedM
 
 
 def verdict(
-    fixture: Fixture, old: Implementation, new: Implementation, *, controls: ControlResults | None = None
+    fixture: Fixture, old: Implementation, new: Implementation, *, controls: Sequence[ControlResult] = ()
 ) -> Comparison:
     return compare(fixture, verified(fixture, old), verified(fixture, new), controls=controls)
 

@@ -9,7 +9,6 @@ import pytest
 from replaycases.replay.implementation import Implementation
 from replaycases.verdict.comparison import Comparison
 from replaycases.verdict.labels import Label
-from replaycases.verdict.verified import ControlResults
 from tests.examples.pairs import (
     EXAMPLES,
     control_paths,
@@ -35,7 +34,7 @@ def versions() -> tuple[Implementation, Implementation]:
 
 def judged(case: Path, versions: tuple[Implementation, Implementation]) -> Comparison:
     affected, fixed = versions
-    results = ControlResults(results=tuple(control_result(path, fixed) for path in control_paths(case)))
+    results = tuple(control_result(path, fixed) for path in control_paths(case))
     return verdict(read_fixture(case), affected, fixed, controls=results)
 
 

@@ -14,10 +14,11 @@ from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.verdict import comparison, rows
 from replaycases.verdict.comparability import Refusal
 from replaycases.verdict.comparison import Comparison, compare, invalid_fixture
+from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.labels import Label
 from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.observation import Divergence, Observation
-from replaycases.verdict.verified import ControlResult, ControlResults, VerifiedManifest
+from replaycases.verdict.verified import VerifiedManifest
 from tests.verdict.cases import NEW, OLD, call, effect, fixture_2, model_call, observed, tool_event
 from tests.verdict.pairs import (
     CASE,
@@ -36,7 +37,7 @@ from tests.verdict.pairs import (
 )
 
 Results = Sequence[VerifiedManifest]
-PASSED = ControlResults(results=(ControlResult(control="c1", passed=True),))
+PASSED = (ControlResult(control="c1", passed=True),)
 
 
 def label(old_results: Results, new_results: Results, **more: Any) -> Label:
@@ -90,7 +91,7 @@ EXAMPLES: dict[str, tuple[Label, str | None, tuple[Results, Results], dict[str, 
         Label.CONTROL_FAILED,
         "new",
         (old(), new()),
-        {"controls": ControlResults(results=(ControlResult(control="c1", passed=False),))},
+        {"controls": (ControlResult(control="c1", passed=False),)},
     ),
     "near_miss": (Label.NEAR_MISS, "new", (old(), new(*twice(green(NOTE)))), {}),
 }
@@ -364,7 +365,7 @@ def test_new_whose_only_fault_is_an_undetermined_check_off_the_boundary_is_undet
 
 @pytest.mark.parametrize("passed", [False, None])
 def test_a_control_that_did_not_pass_is_control_failed(passed: bool | None) -> None:
-    controls = ControlResults(results=(*PASSED.results, ControlResult(control="c2", passed=passed)))
+    controls = (*PASSED, ControlResult(control="c2", passed=passed))
     verdict = compare(CASE, old(), new(), controls=controls)
     assert (verdict.label, verdict.controls) == (Label.CONTROL_FAILED, "failed")
     assert "c2" in verdict.reason
@@ -375,7 +376,7 @@ def test_controls_that_passed_are_stated() -> None:
 
 
 def test_an_empty_list_of_controls_is_no_passed_control() -> None:
-    assert compare(CASE, old(), new(), controls=ControlResults()).controls == "not run"
+    assert compare(CASE, old(), new(), controls=()).controls == "not run"
 
 
 # Caps, outside the order
@@ -555,13 +556,11 @@ POOL = [
 SIDE = st.lists(st.sampled_from(POOL), max_size=3)
 MOSTLY = st.sampled_from([[red(), red()], [green(), green()]])
 TIER = st.sampled_from(["bubblewrap", "seccomp", "process"])
-CONTROLS = st.sampled_from(
-    [None, ControlResults(), PASSED, ControlResults(results=(ControlResult(control="c", passed=None),))]
-)
+CONTROLS = st.sampled_from([(), PASSED, (ControlResult(control="c", passed=None),)])
 
 
 def earned(
-    old_results: Results, new_results: Results, controls: ControlResults | None, digests: tuple[str, str]
+    old_results: Results, new_results: Results, controls: tuple[ControlResult, ...], digests: tuple[str, str]
 ) -> bool:
     """The conditions of green, restated from the documents alone."""
     documents = [[item.manifest.document for item in side] for side in (old_results, new_results)]
@@ -603,7 +602,7 @@ def test_no_label_is_green_that_was_not_earned_and_none_that_was_is_withheld(
     new_runs: list[Observation],
     old_tier: str,
     new_tier: str,
-    controls: ControlResults | None,
+    controls: tuple[ControlResult, ...],
     mode: str,
     same: bool,
     approved: bool,
