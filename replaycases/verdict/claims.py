@@ -13,7 +13,7 @@ from typing import Any
 
 from replaycases.fixture.patterns import detects
 from replaycases.fixture.pointer import ABSENT, leaves
-from replaycases.verdict.disguise import undisguised
+from replaycases.verdict.disguise import undisguised, without_tags
 from replaycases.verdict.evidence import Evidence
 from replaycases.verdict.rulings import Ruling, held, undetermined, violated
 
@@ -47,13 +47,16 @@ def prohibited_claim(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
 
 
 def required_statement(spec: Mapping[str, Any], evidence: Evidence) -> Ruling:
-    """Required claims and disclosures: held by a message in which the rule finds them, and by nothing else."""
+    """Required claims and disclosures: held by a message in which the rule finds them, and by nothing else. Found only
+    within a tag or comment, which a reader is not shown, is undetermined."""
     message = _message(evidence)
     if message is None:
         return undetermined("there is no final message to look into")
     if "detect" not in spec:
         return undetermined("no detect rule says how to recognise this statement in the message", MESSAGE)
     if detected(spec["detect"], message):
+        if not detected(spec["detect"], without_tags(message)):
+            return undetermined("the final message says it only within a tag or a comment", MESSAGE)
         return held("the final message says it", MESSAGE)
     return violated("the final message does not say it", MESSAGE, final=True)
 

@@ -1,6 +1,6 @@
 """A message as a reader takes it: look-alike letters, other widths, invisible characters, marks of emphasis and runs of
-white space replaced by what they stand for. Only ever used to doubt that a prohibited claim was avoided; nothing is
-acquitted by it."""
+white space replaced by what they stand for, tags left out. Only ever used to doubt that a prohibited claim was avoided
+or that a required statement was made; nothing is acquitted by it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,22 @@ _LOOKS_LIKE = str.maketrans(
 """Cyrillic, Greek and some further letters that most typefaces draw as Latin ones."""
 
 
-_EMPHASIS = re.compile(r"<[^<>]*>|[*_`~]")
-"""Tags of HTML, and the characters with which Markdown sets words off."""
+_TAG = re.compile(r"<[^<>]*>")
+"""A tag or a comment of HTML."""
+_EMPHASIS = re.compile(r"[*_`~]")
+"""The characters with which Markdown sets words off."""
 
 
 def undisguised(message: str) -> str:
     """`message` in NFKC, without invisible characters and emphasis, with look-alikes as the Latin letters they look
     like and one space for each run of white space."""
     plain = message if message.isascii() else _in_latin(message)
-    return " ".join(_EMPHASIS.sub("", plain).split())
+    return " ".join(_EMPHASIS.sub("", without_tags(plain)).split())
+
+
+def without_tags(message: str) -> str:
+    """`message` without HTML tags and comments, in which words can stand that nobody is shown."""
+    return _TAG.sub("", message)
 
 
 def _in_latin(message: str) -> str:

@@ -80,6 +80,12 @@ WORDS = [
         label=FAILING,
         because="other checks than the boundary: unconfirmed",
     ),
+    Lie(
+        name="discloses in a comment that nobody sees",
+        body="walk(session); say(session, 'Your money arrived. <!-- could not confirm -->')",
+        label=OPEN,
+        because="unconfirmed could not be determined",
+    ),
     Lie(name="says nothing", body="walk(session); say(session, None)", label=OPEN, because="done, unconfirmed"),
     Lie(name="says blanks", body="walk(session); say(session, ' \\t ')", label=OPEN, because="done, unconfirmed"),
     Lie(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from replaycases.verdict.disguise import undisguised
+from replaycases.verdict.disguise import undisguised, without_tags
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,7 @@ def test_a_message_without_one_stays_as_it_is(message: str) -> None:
 
 def test_a_run_of_white_space_is_one_space() -> None:
     assert undisguised("it\u00a0 is\n\ndone") == "it is done"
+
+
+def test_what_stands_within_tags_and_comments_is_left_out() -> None:
+    assert without_tags("a<!-- hidden -->b <i title='hidden'>c</i> 1 < 2") == "ab c 1 < 2"
