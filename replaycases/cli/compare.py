@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from replaycases.cli.output import Row, boundary_word, complain, say, say_findings, say_json, short, write_junit
 from replaycases.cli.reading import INVALID, Refused, read_bytes, read_fixture
@@ -17,10 +17,11 @@ from replaycases.verdict.comparability import Refusal
 from replaycases.verdict.comparison import Comparison, compare, invalid_fixture
 from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.manifest import MANIFEST_LIMITS, Manifest, ManifestRefused, from_document
-from replaycases.verdict.sides import SideSummary
+from replaycases.verdict.sides import SideName, SideSummary
 from replaycases.verdict.verified import VerifiedManifest
 
-Side = Literal["old", "new"]
+Listed = Sequence[Manifest | Refusal]
+"""One side as it was given: what could be read, and what could not."""
 
 
 def add_to(commands: Any) -> None:
@@ -45,9 +46,6 @@ def run(options: argparse.Namespace) -> int:
     return comparison.exit_code
 
 
-Listed = Sequence[Manifest | Refusal]
-
-
 def _comparison(options: argparse.Namespace) -> Comparison:
     old, new = manifests_in(options.old, "old"), manifests_in(options.new, "new")
     try:
@@ -64,7 +62,7 @@ def of_invalid_fixture(path: Path, refusal: Refused) -> Comparison:
     return invalid_fixture(path.name, FixtureInvalid(list(refusal.findings)))
 
 
-def manifests_in(path: Path, side: Side) -> Listed:
+def manifests_in(path: Path, side: SideName) -> Listed:
     """The manifests of a file: a list of them, or one. What cannot be read is a refusal, which forbids comparing."""
     try:
         document = parse(read_bytes(path), limits=MANIFEST_LIMITS)
@@ -75,7 +73,7 @@ def manifests_in(path: Path, side: Side) -> Listed:
     return [_manifest(item, side, f"{path.name}[{index}]") for index, item in enumerate(documents)]
 
 
-def _manifest(document: Any, side: Side, name: str) -> Manifest | Refusal:
+def _manifest(document: Any, side: SideName, name: str) -> Manifest | Refusal:
     try:
         return from_document(document)
     except ManifestRefused as error:
@@ -85,8 +83,8 @@ def _manifest(document: Any, side: Side, name: str) -> Manifest | Refusal:
 def judge(fixture: Fixture, old: Listed, new: Listed, controls: Sequence[ControlResult] = ()) -> Comparison:
     """Recompute every manifest against the fixture, then compare."""
     refused: list[Refusal] = []
-    sides: dict[Side, list[VerifiedManifest]] = {"old": [], "new": []}
-    given: dict[Side, Listed] = {"old": old, "new": new}
+    sides: dict[SideName, list[VerifiedManifest]] = {"old": [], "new": []}
+    given: dict[SideName, Listed] = {"old": old, "new": new}
     for side, listed in given.items():
         for item in listed:
             verified = item if isinstance(item, Refusal) else _verified(fixture, item, side)
@@ -97,7 +95,7 @@ def judge(fixture: Fixture, old: Listed, new: Listed, controls: Sequence[Control
     return compare(fixture, sides["old"], sides["new"], controls=controls, refused=refused)
 
 
-def _verified(fixture: Fixture, manifest: Manifest, side: Side) -> VerifiedManifest | Refusal:
+def _verified(fixture: Fixture, manifest: Manifest, side: SideName) -> VerifiedManifest | Refusal:
     try:
         return recompute(fixture, manifest)
     except ManifestRefused as error:

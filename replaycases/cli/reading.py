@@ -67,8 +67,8 @@ def _may_be_fixture(path: Path) -> bool:
 def fixtures_in(directory: Path) -> list[Path]:
     """The fixtures that stand in a folder itself, by name. Raises Refused for no folder, or one without fixtures."""
     if not directory.is_dir():
-        raise Refused(USAGE, f"{directory}: there is no such folder")
+        raise Refused(USAGE, f"{directory}: there is no such folder. Name the one with the fixtures.")
     files = sorted(path for path in directory.glob("*.json") if _may_be_fixture(path))
     if not files:
-        raise Refused(USAGE, f"{directory}: holds no fixture (*.json)")
+        raise Refused(USAGE, f"{directory}: holds no fixture. Name a folder with *.json fixtures.")
     return files

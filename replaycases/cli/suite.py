@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     files = fixtures_in(options.directory)
     for named in (options.controls, options.old_manifests):
         if named is not None and not named.is_dir():
-            raise Refused(USAGE, f"{named}: there is no such folder")
+            raise Refused(USAGE, f"{named}: there is no such folder. Correct the option or leave it out.")
     expected = _expected_labels(options.directory / "suite.json")
     bench = Bench(
         old=read_implementation(options.old) if options.old else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
@@ -68,8 +68,7 @@ def import_run(data: bytes, *, format: str | None = None, supplied: Supplied) ->
     imported = Imported(document=fixture_document, fixture=None, format=run.format, gaps=gaps, left_out=run.left_out)
     if supplied.expected is None:
         return imported
-    fixture = load_fixture(imported.as_bytes())
-    return Imported(document=fixture_document, fixture=fixture, format=run.format, gaps=gaps, left_out=run.left_out)
+    return replace(imported, fixture=load_fixture(imported.as_bytes()))
 
 
 def _importer(document: JSON, format: str | None) -> Importer:

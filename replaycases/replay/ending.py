@@ -32,12 +32,13 @@ class Halted:
     divergence: Divergence | None = None
 
 
-_BY_CAUSE: Mapping[str, RunStatus] = {
+ENDED_OUTSIDE: Mapping[str, RunStatus] = {
     "timed_out": "timed_out",
     "limit_exceeded": "limit_exceeded",
     "cancelled": "cancelled",
     "environment_unavailable": "environment_unavailable",
 }
+"""Causes that the session knows nothing of, and the status of a run that they ended."""
 
 
 def conclude(halted: Halted | None, ended: Ended, *, started: bool, finished: bool) -> Halted:
@@ -48,8 +49,8 @@ def conclude(halted: Halted | None, ended: Ended, *, started: bool, finished: bo
     """
     if halted is not None:
         return halted if halted.status != "adapter_error" else _adapter_error(halted.reason)
-    if ended.cause in _BY_CAUSE:
-        return Halted(_BY_CAUSE[ended.cause], ended.reason or ended.cause.replace("_", " "))
+    if ended.cause in ENDED_OUTSIDE:
+        return Halted(ENDED_OUTSIDE[ended.cause], ended.reason or ended.cause.replace("_", " "))
     if ended.cause != "exit":
         return _adapter_error(ended.reason or f"the run was ended by {ascii(ended.cause)[:40]} without a reason")
     if not started:

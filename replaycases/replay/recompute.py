@@ -10,7 +10,7 @@ from typing import Any
 from replaycases.fixture.canonical import NotCanonical, digest
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.pointer import join
-from replaycases.replay.ending import Ended
+from replaycases.replay.ending import ENDED_OUTSIDE, Ended
 from replaycases.replay.session import ReplaySession
 from replaycases.verdict.manifest import Manifest, ManifestRefused, RunFacts, RunSet, build
 from replaycases.verdict.verified import VerifiedManifest
@@ -22,7 +22,8 @@ _METHODS = {
     "human": "human.ask",
 }
 MOST_READS = 5_000_000
-_ENDED_OUTSIDE = frozenset({"timed_out", "limit_exceeded", "cancelled", "environment_unavailable", "adapter_error"})
+_TAKEN_ON_TRUST = frozenset({*ENDED_OUTSIDE, "adapter_error"})
+"""Statuses that may have come from outside the session, so that its calls cannot show them."""
 
 
 def recompute(fixture: Fixture, manifest: Manifest) -> VerifiedManifest:
@@ -88,7 +89,7 @@ def _ended(manifest: Manifest) -> Ended:
     """How the process ended, so far as the status says it. A status that the session itself must reach is not passed
     on: without the calls that lead to it the session comes to another one."""
     return Ended(
-        cause=manifest.status if manifest.status in _ENDED_OUTSIDE else "exit",
+        cause=manifest.status if manifest.status in _TAKEN_ON_TRUST else "exit",
         exit_status=manifest["exit_status"],
         reason=manifest["reason"],
         stderr=manifest["stderr"],

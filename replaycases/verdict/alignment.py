@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from replaycases.fixture.model import SUBJECT, Event, Fixture
 from replaycases.fixture.pointer import covers
@@ -113,14 +112,10 @@ def _rule_for(difference: Difference, rules: Sequence[tuple[str, str]]) -> str |
 
 
 def outcome_differences(old: Manifest, new: Manifest) -> tuple[Difference, ...]:
-    """Where the reported outcomes differ, in the order in which the fields matter; pointers start at /outcome."""
+    """Where the reported outcomes differ, in the order in which the fields matter; pointers start at /outcome. Null and
+    absent both mean: not reported."""
     mine, theirs = (manifest["raw_outcome"] or {} for manifest in (old, new))
     found: list[Difference] = []
     for name in ("status", "action", "claims", "authorization", "message", "structured"):
-        found += differences(_reported(mine, name), _reported(theirs, name), base=f"/outcome/{name}").found
+        found += differences(mine.get(name), theirs.get(name), base=f"/outcome/{name}").found
     return tuple(found)
-
-
-def _reported(outcome: Mapping[str, Any], name: str) -> Any:
-    """Null and absent both mean: not reported."""
-    return outcome.get(name)
