@@ -70,20 +70,6 @@ def explain(script: Script, call: BoundaryCall, miss: Miss) -> _Told:
     return _verdict(kind, call, at, nearest=elsewhere or _closest(script, call, miss))
 
 
-def unanswerable(event: Event, call: BoundaryCall) -> Divergence:
-    """A call that matches an event whose outcome was not recorded: there is no honest answer."""
-    return Divergence(
-        kind="extra_call",
-        boundary=call.boundary,
-        seq=event.seq,
-        expected=_shown(event),
-        actual=dict(call.params),
-        nearest=_nearest(event, "never recorded"),
-        message=f"event {event.seq} ({_name(event)}) matches, but its outcome was not recorded",
-        remedy="record the case again, or supply the outcome and mark it as declared",
-    )
-
-
 def left_over(script: Script) -> Divergence:
     """The first required event that a run with a clean finish never asked for."""
     left = [e for e, state in zip(script.events, script.state, strict=True) if state != CONSUMED and not e.optional]

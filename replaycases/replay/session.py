@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from replaycases.fixture.model import Event, Fixture, Outcome
 from replaycases.replay.ending import Ended, Halted, conclude
-from replaycases.replay.explain import explain, left_over, unanswerable
+from replaycases.replay.explain import explain, left_over
 from replaycases.replay.matching import Miss, Script, Selection
 from replaycases.replay.policies import policy_refusal
 from replaycases.replay.request import BoundaryCall, ProtocolBreach, boundary_call, checked_params, quoted
@@ -184,22 +184,23 @@ class ReplaySession:
         return self._halt(Halted("diverged", divergence.message, divergence))
 
     def _call(self, call: BoundaryCall) -> Reply:
+        standing = self._script.standing_seq()
+        found = self._script.select(call)
+        if self._fixture.horizon and isinstance(found, Miss) and not found.at:
+            return self._decide(call)
         if call.boundary == "model":
             refusal = self._serving.refusal(call.params.get("serving"))
             if refusal is not None:
-                return self._refuse(call, "stale", replace(refusal, seq=self._script.standing_seq()))
-        found = self._script.select(call)
+                return self._refuse(call, "stale", replace(refusal, seq=standing))
         if isinstance(found, Miss):
-            return self._miss(call, found)
+            return self._refuse(call, *explain(self._script, call, found))
         return self._answer(call, found)
 
-    def _miss(self, call: BoundaryCall, miss: Miss) -> Reply:
-        if self._fixture.horizon and not miss.at:
-            crossing = call.boundary == "tool"
-            self._calls.append(Call(boundary=call.boundary, params=call.params, answered=False, crossing=crossing))
-            return self._halt(Halted("decided", f"the {call.boundary} call {len(self._calls)} is past the horizon"))
-        status, divergence = explain(self._script, call, miss)
-        return self._refuse(call, status, divergence)
+    def _decide(self, call: BoundaryCall) -> Halt:
+        """The call past the horizon ends the run. Nothing of it is compared, its serving neither."""
+        crossing = call.boundary == "tool"
+        self._calls.append(Call(boundary=call.boundary, params=call.params, answered=False, crossing=crossing))
+        return self._halt(Halted("decided", f"the {call.boundary} call {len(self._calls)} is past the horizon"))
 
     def _refuse(self, call: BoundaryCall, status: RunStatus, divergence: Divergence) -> Halt:
         numbered = replace(divergence, call=len(self._calls))
@@ -209,8 +210,6 @@ class ReplaySession:
     def _answer(self, call: BoundaryCall, found: Selection) -> Reply:
         event, approval = found.event, found.approval
         outcome = self._outcome_of(event, approval.alternative)
-        if event.boundary == "tool" and outcome is None:
-            return self._refuse(call, "diverged", unanswerable(event, call))
         self._calls.append(
             Call(
                 boundary=call.boundary,

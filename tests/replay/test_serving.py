@@ -114,3 +114,11 @@ def test_a_stale_call_is_observed_unanswered_at_its_place() -> None:
 def test_without_model_events_serving_is_nobodys_business() -> None:
     observation = run(fixture([tool_event(1, "a")]), [("tool.call", {"tool": "a", "arguments": {}})], serving=None)
     assert (observation.status, observation.serving) == ("completed", None)
+
+
+def test_a_model_call_past_the_horizon_decides_whatever_serves_it() -> None:
+    request = {"messages": []}
+    recording = fixture([model_event(1, request)], serving=SERVING, horizon=True)
+    other = {**SERVING, "provider": "another"}
+    assert run(recording, [model(request), model(request, serving=other)]).status == "decided"
+    assert run(recording, [model(request, serving=other)]).status == "stale"
