@@ -25,5 +25,10 @@ def has_any(user: User, project: Project, roles: Iterable[Role]) -> bool:
 def require(user: User, project: Project, *roles: Role) -> None:
     """Raise PermissionDenied unless the user holds one of the roles in the project."""
     if not has_any(user, project, roles):
-        needed = " or ".join(sorted(role.label for role in roles))
-        raise PermissionDenied(f"This needs the role {needed} in project {project.key}.")
+        raise PermissionDenied(lacking(project, roles))
+
+
+def lacking(project: Project, roles: Iterable[Role]) -> str:
+    """The sentence for somebody who holds none of the roles in the project."""
+    needed = " or ".join(sorted(role.label for role in roles))
+    return f"This needs the role {needed} in project {project.key}."

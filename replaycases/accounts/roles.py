@@ -18,6 +18,7 @@ class Role(models.TextChoices):
 
 
 CREATES_CASES = frozenset({Role.RESPONDER})
+ADDS_CONTROLS = frozenset({Role.RESPONDER, Role.WORKFLOW_ENGINEER})
 REGISTERS_IMPLEMENTATIONS = frozenset({Role.WORKFLOW_ENGINEER})
 # A responder confirms the failure in quarantine and QA repeats runs before a promotion: both need replays.
 REQUESTS_REPLAYS = frozenset({Role.WORKFLOW_ENGINEER, Role.RESPONDER, Role.QA})

@@ -17,7 +17,7 @@ from replaycases.accounts.models import User
 from replaycases.api import errors
 from replaycases.api.parsers import StrictJSONParser
 from replaycases.api.schema import ApiSchema
-from replaycases.cases import evidence
+from replaycases.cases import evidence, reading
 from replaycases.cases.models import Payload
 
 # A multipart body is a little larger than the file in it.
@@ -63,10 +63,9 @@ class ApiViewSet(GenericViewSet[Any]):
         serializer.is_valid(raise_exception=True)
         return cast("dict[str, Any]", serializer.validated_data)
 
-    def download(self, payload: Payload, name: str) -> HttpResponse:
-        """The exact bytes as an attachment, for those who may read them."""
-        if not evidence.readable_by(payload, self.user):
-            self.permission_denied(self.request, message="Quarantined evidence; your roles do not read it.")
+    def download(self, subject: reading.Readable, payload: Payload, name: str) -> HttpResponse:
+        """The exact bytes of the subject's payload as an attachment, for those who may read the subject."""
+        reading.require(subject, self.user)
         return HttpResponse(
             evidence.read(payload),
             content_type="application/json",

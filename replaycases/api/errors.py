@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from replaycases.cases.evidence import EvidenceTooLarge
+from replaycases.cases.lifecycle import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.replay.implementation import ImplementationInvalid
 
@@ -61,6 +62,8 @@ def translated(error: Exception) -> Exception:
             id="implementation.invalid", level="error", pointer=error.pointer, message=error.message, hint=error.hint
         )
         return Unprocessable([finding])
+    if isinstance(error, InvalidTransition):
+        return WrongState(str(error))
     if isinstance(error, EvidenceTooLarge):
         return BodyTooLarge()
     if isinstance(error, DjangoValidationError):

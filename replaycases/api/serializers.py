@@ -137,6 +137,7 @@ class RunSetSerializer(serializers.ModelSerializer[RunSet]):
             "implementation",
             "control",
             "mutated",
+            "comparison",
             "mode",
             "size",
             "fixture_hash",

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from celery import current_app
-from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from replaycases.cases.clock import Now
 from replaycases.cases.models import Run, RunState
 
 LOOK_AT_RUN = "cases.look_at_run"
@@ -28,4 +28,4 @@ def ring(run_ids: Sequence[UUID]) -> None:
     except (OperationalError, OSError) as error:
         reason = type(error).__name__
         logger.warning("broker unavailable (%s): %d runs wait for the sweep", reason, len(run_ids) - len(sent))
-    Run.objects.filter(id__in=sent, state=RunState.QUEUED).update(sent_at=timezone.now())
+    Run.objects.filter(id__in=sent, state=RunState.QUEUED).update(sent_at=Now())

@@ -15,8 +15,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import Project
-from replaycases.cases import events, evidence, judging
-from replaycases.cases.models import ENDED, Classification, Comparison, Run, RunSet
+from replaycases.cases import events, evidence, judging, reading
+from replaycases.cases.models import ENDED, Comparison, Run, RunSet
 
 # A verdict computed while other results came in is thrown away and computed again, at most this often in a row.
 MAX_TRIES = 3
@@ -79,7 +79,7 @@ def _keep(comparison: Comparison, judged: judging.Judged, basis: list[tuple[UUID
         comparison.project,
         orjson.dumps(judged.document, option=orjson.OPT_SORT_KEYS),
         media_type=evidence.VERDICT_TYPE,
-        classification=Classification(comparison.revision.payload.classification),
+        classification=reading.classification_of(comparison),
     )
     before = comparison.label
     comparison.label, comparison.reason = judged.label, evidence.printable(judged.reason, cap=2000)

@@ -7,10 +7,9 @@ import re
 from datetime import datetime
 
 from django.conf import settings
+from django.db.models import Q
 
-from replaycases.accounts import access
-from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
+from replaycases.accounts.models import Project
 from replaycases.cases.models import Classification, Payload
 
 JSON_TYPE = "application/json"
@@ -35,8 +34,9 @@ def store(
     classification: Classification = Classification.QUARANTINED,
     expires_at: datetime | None = None,
 ) -> Payload:
-    """The payload that holds exactly these bytes; made if the project has none yet. Bytes that are there already keep
-    their classification and expiry: storing them again never loosens either."""
+    """The payload that holds exactly these bytes; made if the project has none yet. The same bytes are the same
+    evidence whoever brings them: storing them again tightens what is there, never loosens it. The more restricted
+    classification and the earlier expiry hold (no expiry is the latest). Their media type stays as it was."""
     if len(data) > settings.MAX_UPLOAD_BYTES:
         raise EvidenceTooLarge(f"{len(data)} bytes; at most {settings.MAX_UPLOAD_BYTES} are kept")
     payload = Payload(
@@ -50,7 +50,17 @@ def store(
     )
     # Two writers of the same bytes may meet here: the second one's row is dropped, not refused.
     Payload.objects.bulk_create([payload], ignore_conflicts=True)
-    return Payload.objects.defer("body").get(project=project, digest=payload.digest)
+    kept = Payload.objects.filter(project=project, digest=payload.digest)
+    kept.filter(classification__in=_looser(classification)).update(classification=classification)
+    if expires_at is not None:
+        kept.filter(Q(expires_at=None) | Q(expires_at__gt=expires_at)).update(expires_at=expires_at)
+    return kept.defer("body").get()
+
+
+def _looser(classification: Classification) -> list[Classification]:
+    """Classification lists its values from the most restricted one on."""
+    every = list(Classification)
+    return every[every.index(classification) + 1 :]
 
 
 def read(payload: Payload) -> bytes:
@@ -63,15 +73,6 @@ def read(payload: Payload) -> bytes:
 
 def digest_of(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
-
-
-def readable_by(payload: Payload, user: User) -> bool:
-    """Whether the user may see these bytes: every member may see what is redacted or public; quarantined evidence,
-    and what was made from it, needs a role that reads raw evidence."""
-    roles = access.roles_of(user, payload.project)
-    if payload.classification == Classification.QUARANTINED:
-        return not roles.isdisjoint(READS_QUARANTINED_EVIDENCE)
-    return bool(roles)
 
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from replaycases.cases import fixtures, jobs, registry
-from replaycases.cases.models import Classification, Run
+from replaycases.cases import fixtures, jobs, reading, registry
+from replaycases.cases.models import Run
 from replaycases.fixture.canonical import digest
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Limits, Tier
 from replaycases.replay.sandbox.tiers import choose_tier
@@ -84,10 +84,9 @@ def _labels(run: Run, held: jobs.Lease) -> RunLabels:
 
 
 def _result(run: Run, manifest: Manifest) -> jobs.Result:
-    source = run.run_set.control or run.run_set.revision
     return jobs.Result(
         manifest=dump(manifest),
-        classification=Classification(source.payload.classification),
+        classification=reading.classification_of(run),
         status=manifest.status,
         boundary_passed=manifest.boundary_passed,
         observation_hash=manifest["observation_hash"],

@@ -8,8 +8,8 @@ from django.db.models import F, Max
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import CREATES_CASES, Role
-from replaycases.cases import events, evidence
+from replaycases.accounts.roles import CREATES_CASES
+from replaycases.cases import events, evidence, lifecycle
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -58,7 +58,7 @@ def create_case(
             subject=case,
             project=project,
             object_hash=revision.fixture_hash,
-            after={"stage": case.stage, "revision": revision.number},
+            after={"stage": case.stage, "revision": revision.number, "classification": classification},
         )
     return case
 
@@ -72,13 +72,13 @@ def add_revision(
     classification: Classification = Classification.QUARANTINED,
 ) -> FixtureRevision:
     """A new, immutable revision, which becomes the current one. The fixture must name the same case. Raises as
-    `create_case`."""
-    access.require(actor, case.project, *CREATES_CASES)
+    `create_case`, and InvalidTransition for a closed case."""
+    lifecycle.require(case, actor, "add_revision")
     loaded = load_fixture(fixture, detect=detect)
     if loaded.case_id != case.case_id:
         raise ValidationError("The fixture names another case; a revision keeps the case_id.")
     with transaction.atomic():
-        Case.objects.select_for_update().get(pk=case.pk)
+        lifecycle.require_locked(case, actor, "add_revision")
         revision = _add(actor, case, loaded, fixture, detect, classification)
         events.record(
             actor=actor,
@@ -86,7 +86,7 @@ def add_revision(
             subject=revision,
             project=case.project,
             object_hash=revision.fixture_hash,
-            after={"number": revision.number},
+            after={"number": revision.number, "classification": classification},
         )
     return revision
 
@@ -102,12 +102,13 @@ def add_control(
     classification: Classification = Classification.QUARANTINED,
 ) -> Control:
     """A control beside a revision. `mutation` is a JSON Patch on the control after which it must still be a valid
-    fixture. Raises as `create_case`."""
+    fixture. Raises as `add_revision`."""
     project = revision.case.project
-    access.require(actor, project, Role.RESPONDER, Role.WORKFLOW_ENGINEER)
+    lifecycle.require(revision.case, actor, "add_control")
     loaded = load_fixture(fixture)
     mutated = _mutated(fixture, mutation) if mutation is not None else None
     with transaction.atomic():
+        lifecycle.require_locked(revision.case, actor, "add_control")
         control = Control.objects.create(
             revision=revision,
             name=_text(name, 200),
@@ -124,7 +125,11 @@ def add_control(
             subject=control,
             project=project,
             object_hash=loaded.fixture_hash,
-            after={"revision": str(revision.pk), "outcome_type": control.outcome_type},
+            after={
+                "revision": str(revision.pk),
+                "outcome_type": control.outcome_type,
+                "classification": classification,
+            },
         )
     return control
 

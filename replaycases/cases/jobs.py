@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -16,14 +15,13 @@ from uuid import UUID
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
-from django.db.models.functions import Now
-from django.utils import timezone
+from django.db.models import F, Q, QuerySet
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS
-from replaycases.cases import bell, comparing, events, evidence
+from replaycases.cases import bell, comparing, events, evidence, lifecycle
+from replaycases.cases.clock import Now, after
 from replaycases.cases.models import (
     MAX_ATTEMPTS,
     Classification,
@@ -71,10 +69,6 @@ class Result:
     stderr: str
 
 
-def _after(seconds: float) -> ExpressionWrapper[Any]:
-    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
-
-
 # --- requesting -----------------------------------------------------------------------------------------------------
 
 
@@ -87,12 +81,12 @@ def request_run_set(
     control: Control | None = None,
     mutated: bool = False,
 ) -> RunSet:
-    """Declare `size` replays and queue them. Raises PermissionDenied, or ValidationError for a size out of bounds or
-    parts of different projects."""
+    """Declare `size` replays and queue them. Raises PermissionDenied, InvalidTransition for a closed case, or
+    ValidationError for a size out of bounds or parts of different projects."""
     project = revision.case.project
-    access.require(actor, project, *REQUESTS_REPLAYS)
     with transaction.atomic():
-        run_set = _declare(actor, project, revision, implementation, size, control=control, mutated=mutated)
+        lifecycle.require_locked(revision.case, actor, "request_run_set")
+        run_set = _declare(actor, project, revision, implementation, size=size, control=control, mutated=mutated)
         events.record(
             actor=actor,
             action="run_set.requested",
@@ -116,10 +110,10 @@ def request_comparison(
     """Ask for old against new: a declared set a side, and for the new side a set on each control and on each mutated
     control. Raises as `request_run_set`, and ValidationError where no side is named."""
     project = revision.case.project
-    access.require(actor, project, *REQUESTS_REPLAYS)
     if old is None and new is None:
         raise ValidationError("Choose at least one implementation.")
     with transaction.atomic():
+        lifecycle.require_locked(revision.case, actor, "request_comparison")
         comparison = Comparison.objects.create(
             project=project,
             number=_take_numbers(project, "next_comparison_number", 1),
@@ -129,9 +123,7 @@ def request_comparison(
             with_controls=with_controls,
             requested_by=actor,
         )
-        sets = [_declare(actor, project, revision, side, size) for side in (old, new) if side is not None]
-        if with_controls and new is not None:
-            sets += _declare_controls(actor, project, revision, new, size)
+        sets = _declare_all(actor, comparison, size)
         events.record(
             actor=actor,
             action="comparison.requested",
@@ -147,14 +139,15 @@ def request_comparison(
     return comparison
 
 
-def _declare_controls(
-    actor: User, project: Project, revision: FixtureRevision, new: Implementation, size: int
-) -> list[RunSet]:
-    return [
-        _declare(actor, project, revision, new, size, control=control, mutated=mutated)
-        for control in revision.controls.all()
-        for mutated in ((False, True) if control.mutation_id else (False,))
-    ]
+def _declare_all(actor: User, comparison: Comparison, size: int) -> list[RunSet]:
+    """The sets of a comparison: one a side, and for the new side those on the controls."""
+    declare = partial(_declare, actor, comparison.project, comparison.revision, size=size, comparison=comparison)
+    sets = [declare(side) for side in (comparison.old, comparison.new) if side is not None]
+    if comparison.with_controls and comparison.new is not None:
+        for control in comparison.revision.controls.all():
+            for mutated in (False, True) if control.mutation_id else (False,):
+                sets.append(declare(comparison.new, control=control, mutated=mutated))
+    return sets
 
 
 def _declare(
@@ -162,8 +155,9 @@ def _declare(
     project: Project,
     revision: FixtureRevision,
     implementation: Implementation,
-    size: int,
     *,
+    size: int,
+    comparison: Comparison | None = None,
     control: Control | None = None,
     mutated: bool = False,
 ) -> RunSet:
@@ -180,6 +174,7 @@ def _declare(
         implementation=implementation,
         control=control,
         mutated=mutated,
+        comparison=comparison,
         size=size,
         fixture_hash=control.mutated_hash if control and mutated else target.fixture_hash,
         checks_hash=target.checks_hash,
@@ -213,7 +208,7 @@ def lease(run_id: UUID, *, worker: str) -> Lease | None:
             state=RunState.LEASED,
             attempts=F("attempts") + 1,
             lease_token=F("lease_token") + 1,
-            leased_until=_after(settings.REPLAYCASES_LEASE_SECONDS),
+            leased_until=after(settings.REPLAYCASES_LEASE_SECONDS),
             started_at=Now(),
             worker=worker[:200],
             reason="",
@@ -228,7 +223,7 @@ def lease(run_id: UUID, *, worker: str) -> Lease | None:
 def heartbeat(held: Lease, *, progress: str) -> bool:
     """Keep the lease for another period. True if the replay shall go on, False if it was asked to cancel.
     Raises LeaseLost."""
-    kept = _held(held).update(leased_until=_after(settings.REPLAYCASES_LEASE_SECONDS), progress=progress)
+    kept = _held(held).update(leased_until=after(settings.REPLAYCASES_LEASE_SECONDS), progress=progress)
     if not kept:
         raise LeaseLost(f"run {held.run_id} is no longer held under token {held.token}")
     return not Run.objects.filter(id=held.run_id, cancel_requested_at__isnull=False).exists()
@@ -289,7 +284,7 @@ def _give_up_or_requeue(run_id: UUID, runs: QuerySet[Run], attempt: int, reason:
         _end(run_id, runs, RunState.QUARANTINED, reason=f"{reason} (attempt {attempt} of {MAX_ATTEMPTS})")
         return
     requeued = runs.update(
-        state=RunState.QUEUED, leased_until=None, sent_at=None, not_before=_after(delay), progress="", reason=reason
+        state=RunState.QUEUED, leased_until=None, sent_at=None, not_before=after(delay), progress="", reason=reason
     )
     if not requeued:
         raise LeaseLost("the run was taken or ended in the meantime")
@@ -298,20 +293,13 @@ def _give_up_or_requeue(run_id: UUID, runs: QuerySet[Run], attempt: int, reason:
 # --- cancelling and voiding -----------------------------------------------------------------------------------------
 
 
-def cancel(actor: User, *, run_set: RunSet | None = None, comparison: Comparison | None = None) -> int:
-    """Cancel what has not ended of a set, or of everything that a comparison reads (others may wait for the same runs):
-    queued runs at once, running ones through their supervisor. Returns how many. Raises PermissionDenied."""
-    if run_set is not None:
-        return _cancel(actor, run_set, Run.objects.filter(run_set=run_set))
-    if comparison is not None:
-        return _cancel(actor, comparison, comparison.runs())
-    raise ValueError("name a run set or a comparison")
-
-
-def _cancel(actor: User, subject: RunSet | Comparison, runs: QuerySet[Run]) -> int:
+def cancel(actor: User, *, subject: RunSet | Comparison) -> int:
+    """Cancel what has not ended of a set, or of the sets that a comparison asked for: queued runs at once, running ones
+    through their supervisor. Returns how many. A comparison also reads runs that others asked for; those go on, or
+    cancelling one's own would take them from somebody else. Raises PermissionDenied."""
     access.require(actor, subject.project, *REQUESTS_REPLAYS)
     with transaction.atomic():
-        ids = list(runs.filter(state__in=[RunState.QUEUED, RunState.LEASED]).values_list("id", flat=True))
+        ids = list(_outstanding(subject).values_list("id", flat=True))
         for run_id in ids:
             _cancel_one(run_id)
         events.record(
@@ -322,6 +310,11 @@ def _cancel(actor: User, subject: RunSet | Comparison, runs: QuerySet[Run]) -> i
             after={"runs": len(ids)},
         )
     return len(ids)
+
+
+def _outstanding(subject: RunSet | Comparison) -> QuerySet[Run]:
+    own = Q(run_set=subject) if isinstance(subject, RunSet) else Q(run_set__comparison=subject)
+    return Run.objects.filter(own, state__in=[RunState.QUEUED, RunState.LEASED])
 
 
 def _cancel_one(run_id: UUID) -> None:
@@ -341,7 +334,7 @@ def void(actor: User, *, run_set: RunSet, reason: str) -> None:
     with transaction.atomic():
         why = evidence.printable(reason.strip(), cap=REASON_CAP)
         standing = RunSet.objects.filter(pk=run_set.pk, voided_at=None)
-        if not standing.update(voided_at=timezone.now(), voided_by=actor, void_reason=why):
+        if not standing.update(voided_at=Now(), voided_by=actor, void_reason=why):
             raise ValidationError("The set is voided already.")
         comparing.invalidate(run_set)
         events.record(
@@ -382,7 +375,6 @@ def _take_back(run: Run) -> None:
 
 
 def _unanswered() -> list[UUID]:
-    long_ago = timezone.now() - timedelta(seconds=settings.REPLAYCASES_RESEND_SECONDS)
-    silent = Q(sent_at=None) | Q(sent_at__lt=long_ago)
+    silent = Q(sent_at=None) | Q(sent_at__lt=after(-settings.REPLAYCASES_RESEND_SECONDS))
     due = Run.objects.filter(silent, state=RunState.QUEUED, not_before__lte=Now()).order_by("not_before")
     return list(due.values_list("id", flat=True)[:SWEEP_BATCH])

@@ -2,46 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.accounts.roles import CREATES_CASES, REQUESTS_REPLAYS, Role
+from replaycases.accounts.roles import ADDS_CONTROLS, CREATES_CASES, REQUESTS_REPLAYS, Role
 from replaycases.cases.models import Case, Stage
 
 CLOSED = frozenset({Stage.RETIRED, Stage.NON_REPLAYABLE})
+
+ActionName = Literal["request_comparison", "request_run_set", "add_revision", "add_control"]
+
+# In the order in which a page shows them: the label, and the roles of which one is needed.
+_ACTIONS: Mapping[ActionName, tuple[str, frozenset[Role]]] = {
+    "request_comparison": ("Compare old and new", REQUESTS_REPLAYS),
+    "request_run_set": ("Replay", REQUESTS_REPLAYS),
+    "add_revision": ("Add a revision", CREATES_CASES),
+    "add_control": ("Add a control", ADDS_CONTROLS),
+}
+
+
+class InvalidTransition(Exception):
+    """The case's state does not allow it. The message is a sentence for the person."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
     """Something that can be done with a case. `why_not` is a sentence for the person, "" if it is allowed."""
 
-    name: str
+    name: ActionName
     label: str
     allowed: bool
     why_not: str
 
 
 def available_actions(case: Case, actor: User) -> list[Action]:
-    """Every action on the case, allowed or not, in the order in which a page shows them. Pages and API read this one
-    list."""
+    """Every action on the case, allowed or not, in the order in which a page shows them. `require` decides by the same
+    rules."""
     held = access.roles_of(actor, case.project)
-    return [
-        _action("request_comparison", "Compare old and new", case, held, REQUESTS_REPLAYS),
-        _action("request_run_set", "Replay", case, held, REQUESTS_REPLAYS),
-        _action("add_revision", "Add a revision", case, held, CREATES_CASES),
-        _action("add_control", "Add a control", case, held, frozenset({Role.RESPONDER, Role.WORKFLOW_ENGINEER})),
-    ]
+    return [_action(name, case, held) for name in _ACTIONS]
 
 
-def _action(name: str, label: str, case: Case, held: frozenset[Role], needed: frozenset[Role]) -> Action:
-    why_not = _why_not(case, held, needed)
+def require(case: Case, actor: User, name: ActionName) -> None:
+    """Raise PermissionDenied for a person without the role, InvalidTransition for a case that is closed."""
+    access.require(actor, case.project, *_ACTIONS[name][1])
+    why_not = _why_closed(case)
+    if why_not:
+        raise InvalidTransition(why_not)
+
+
+def require_locked(case: Case, actor: User, name: ActionName) -> None:
+    """`require` on the case as it stands now, its row locked until the caller's transaction ends: it cannot be closed
+    in between. Not a key lock: rows that refer to the case can still be written."""
+    require(Case.objects.select_for_update(no_key=True).get(pk=case.pk), actor, name)
+
+
+def _action(name: ActionName, case: Case, held: frozenset[Role]) -> Action:
+    label, needed = _ACTIONS[name]
+    why_not = access.lacking(case.project, needed) if held.isdisjoint(needed) else _why_closed(case)
     return Action(name=name, label=label, allowed=not why_not, why_not=why_not)
 
 
-def _why_not(case: Case, held: frozenset[Role], needed: frozenset[Role]) -> str:
-    if held.isdisjoint(needed):
-        return "This needs the role " + " or ".join(sorted(role.label for role in needed)) + "."
-    if case.stage in CLOSED:
-        return f"The case is {case.get_stage_display().lower()}."
-    return ""
+def _why_closed(case: Case) -> str:
+    return f"The case is {case.get_stage_display().lower()}." if case.stage in CLOSED else ""

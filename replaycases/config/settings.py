@@ -57,6 +57,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "replaycases.web.middleware.ConflictPage",
 ]
 
 ROOT_URLCONF = "replaycases.config.urls"
@@ -89,7 +90,6 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 10
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATIC_ROOT.mkdir(exist_ok=True)  # whitenoise warns about a missing one
 STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns about a missing one at every start
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {

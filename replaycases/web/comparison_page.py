@@ -13,7 +13,7 @@ from typing import Any
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import REQUESTS_REPLAYS
-from replaycases.cases import evidence, fixtures
+from replaycases.cases import evidence, fixtures, reading
 from replaycases.cases.models import Comparison, Implementation, Run, RunSet, RunState
 from replaycases.verdict.manifest import Manifest, parse
 from replaycases.verdict.sides import UNREAD
@@ -21,7 +21,7 @@ from replaycases.web import labels, words
 from replaycases.web.divergence_view import FirstDivergence, first_divergence
 from replaycases.web.manifest_table import sections
 from replaycases.web.rows import Cell, Row, Section
-from replaycases.web.scope import may, readers
+from replaycases.web.scope import may
 
 ROWS_SHOWN = 500
 RUNS_NAMED = 5
@@ -89,7 +89,7 @@ def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str
     revision = comparison.revision
     case = revision.case
     sides = _sides(comparison)
-    readable = _readable(comparison, sides, user)
+    readable = reading.readable_by(comparison, user)
     return {
         "section": "cases",
         "tab": "comparison",
@@ -100,7 +100,7 @@ def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str
         "verdict": comparison.label,
         "page": _view(comparison, sides, readable=readable, everything=everything),
         "everything": everything,
-        "withheld": None if readable else readers(),
+        "withheld": None if readable else reading.readers(),
         "voided": _voided(comparison),
         "may_request": may(user, comparison.project, REQUESTS_REPLAYS),
         "legend": labels.LEGEND,
@@ -108,16 +108,8 @@ def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str
 
 
 def _sides(comparison: Comparison) -> tuple[SideView, SideView]:
-    runs = list(comparison.runs().select_related("project", "manifest__project"))
+    runs = list(comparison.runs().select_related("project"))
     return _side(comparison.old, runs), _side(comparison.new, runs)
-
-
-def _readable(comparison: Comparison, sides: Sequence[SideView], user: User) -> bool:
-    """Whether the user may see everything that the page would show: the fixture, and the manifests and the verdict made
-    from it. A run of another case with the same fixture is read too, and may be more restricted than this revision."""
-    shown = [side.shown.manifest for side in sides if side.shown and side.shown.manifest]
-    payloads = [comparison.revision.payload, *shown, *([comparison.document] if comparison.document else [])]
-    return all(evidence.readable_by(payload, user) for payload in payloads)
 
 
 def _view(comparison: Comparison, sides: tuple[SideView, SideView], *, readable: bool, everything: bool) -> View:

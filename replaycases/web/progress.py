@@ -50,7 +50,6 @@ def of(comparison: Comparison, *, waited: str = "") -> Job | None:
 
 
 def _place(first: UUID) -> int:
-    """Compared inside the database: SQLite compares instants as text, and not all of ours have as many digits."""
     due = Run.objects.filter(pk=first).values("not_before")
     return Run.objects.filter(state=RunState.QUEUED, not_before__lt=Subquery(due)).count() + 1
 

@@ -9,12 +9,11 @@ import django_filters
 from django.db.models import Q, QuerySet
 
 from replaycases.accounts.models import User
-from replaycases.cases import evidence
+from replaycases.cases import evidence, reading
 from replaycases.cases.models import MAX_ATTEMPTS, Run, RunState
 from replaycases.verdict.manifest import parse
 from replaycases.web import words
 from replaycases.web.call_rows import asked, call_name
-from replaycases.web.scope import readers
 
 CALLS_SHOWN = 500
 
@@ -53,8 +52,7 @@ def context(run: Run, *, user: User) -> dict[str, Any]:
     """What runs/detail.html shows. `manifest` is None where there is none or the user may not read it; `withheld`
     says which of the two."""
     payload = run.manifest
-    evidence_of = payload or run.run_set.revision.payload
-    readable = evidence.readable_by(evidence_of, user)
+    readable = reading.readable_by(run, user)
     manifest = parse(evidence.read(payload)).document if payload and readable else None
     case = run.run_set.revision.case
     return {
@@ -65,7 +63,7 @@ def context(run: Run, *, user: User) -> dict[str, Any]:
         "max_attempts": MAX_ATTEMPTS,
         "manifest": manifest,
         "manifest_size": payload.size if payload else 0,
-        "withheld": None if readable else readers(),
+        "withheld": None if readable else reading.readers(),
         "calls": calls_of(manifest) if manifest else [],
         "calls_total": len(manifest["calls"]) if manifest else 0,
         "divergence": divergence_of(manifest) if manifest else None,

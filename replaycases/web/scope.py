@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE, Role
-from replaycases.cases import evidence
-from replaycases.cases.models import Case, Comparison, FixtureRevision, Payload, Run
+from replaycases.accounts.roles import Role
+from replaycases.cases.models import Case, Comparison, FixtureRevision, Run
 
 CaseId = tuple[str, int]
 
@@ -26,17 +24,6 @@ def user_of(request: HttpRequest) -> User:
 def may(user: User, project: Project, roles: Iterable[Role]) -> bool:
     """Whether a button is worth offering; the domain function decides again."""
     return access.has_any(user, project, roles)
-
-
-def require_reading(user: User, payload: Payload) -> None:
-    """Raise PermissionDenied unless the user may see these bytes."""
-    if not evidence.readable_by(payload, user):
-        raise PermissionDenied(f"Quarantined evidence is shown only to: {readers()}.")
-
-
-def readers() -> str:
-    """The roles that read quarantined evidence, in words."""
-    return ", ".join(sorted(role.label for role in READS_QUARANTINED_EVIDENCE))
 
 
 def case_or_404(request: HttpRequest, case_id: CaseId) -> Case:

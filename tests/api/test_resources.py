@@ -222,6 +222,36 @@ def test_quarantined_bytes_are_forbidden_to_who_may_not_read_them(
         assert viewer.get(address).status_code == 403
 
 
+def test_a_verdict_over_runs_of_a_quarantined_case_is_forbidden_to_who_may_not_read_those(
+    viewer: APIClient, project: Project, everyone: User
+) -> None:
+    secret = recorded.compared(factories.case(project, everyone, classification=Classification.QUARANTINED), everyone)
+    other_bytes = json.dumps(json.loads(factories.fixture()), indent=1).encode()
+    public = factories.case(project, everyone, other_bytes, classification=Classification.PUBLIC)
+    assert secret.old is not None
+    assert secret.new is not None
+    second = recorded.requested(public, everyone, secret.old, secret.new)
+    recorded.finish(second, recorded.RED, recorded.GREEN)
+    assert viewer.get(f"/api/v1/revisions/{second.revision_id}/document/").status_code == 200
+    assert viewer.get(f"/api/v1/comparisons/{second.pk}/document/").status_code == 403
+
+
+@pytest.mark.parametrize("stage", ["retired", "non_replayable"])
+def test_a_closed_case_takes_no_replays(api: APIClient, comparison: Comparison, stage: str) -> None:
+    Case.objects.update(stage=stage)
+    revision, old, new = (str(key) for key in (comparison.revision_id, comparison.old_id, comparison.new_id))
+    asked = {
+        "run-sets": {"revision": revision, "implementation": old, "size": 2},
+        "comparisons": {"revision": revision, "old": old, "new": new},
+    }
+    before = Run.objects.count()
+    for name, body in asked.items():
+        response = api.post(f"/api/v1/{name}/", body, format="json")
+        assert response.status_code == 409, name
+        assert response.json() == {"detail": f"The case is {Case.objects.get().get_stage_display().lower()}."}
+    assert Run.objects.count() == before
+
+
 def test_a_manifest_is_the_stored_bytes(viewer: APIClient, comparison: Comparison) -> None:
     run = comparison.runs()[0]
     assert run.manifest is not None

@@ -125,7 +125,7 @@ def test_a_control_that_cannot_turn_red_is_not_passed(requested: Requested) -> N
 def test_a_control_with_one_result_is_not_passed(requested: Requested) -> None:
     comparison = requested(mutation=MUTATION)
     single = comparison.runs().filter(run_set__mutated=True).first()
-    jobs.cancel(comparison.requested_by, run_set=single.run_set)
+    jobs.cancel(comparison.requested_by, subject=single.run_set)
     replay_all()
     assert label(comparison) == "control_failed"
 
@@ -144,7 +144,7 @@ def test_a_quarantined_run_forbids_the_verdict(requested: Requested) -> None:
 def test_a_cancelled_run_is_listed_and_not_read(requested: Requested, actor: User) -> None:
     comparison = requested()
     extra = jobs.request_run_set(actor, revision=comparison.revision, implementation=comparison.new, size=2)
-    jobs.cancel(actor, run_set=extra)
+    jobs.cancel(actor, subject=extra)
     replay_all()
     assert label(comparison) == "verified_red_to_green"
     document = json.loads(evidence.read(comparison.document))

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import itertools
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.test import override_settings
 
-from replaycases.accounts.roles import Role
 from replaycases.cases import evidence, fixtures
 from replaycases.cases.models import Case, Classification, Payload
 from tests import factories
@@ -47,11 +48,41 @@ def test_the_same_bytes_are_stored_once_in_a_project_and_apart_between_projects(
     assert evidence.store(other, b"x", media_type="text/plain") != first
 
 
-def test_storing_quarantined_bytes_again_does_not_loosen_them() -> None:
+LEVELS = list(itertools.permutations(Classification, 2))
+
+
+@pytest.mark.parametrize(("first", "second"), LEVELS, ids=str)
+def test_of_two_classifications_of_the_same_bytes_the_more_restricted_one_holds(
+    first: Classification, second: Classification
+) -> None:
     project = factories.project()
-    evidence.store(project, b"x", media_type="text/plain")
-    again = evidence.store(project, b"x", media_type="text/plain", classification=Classification.PUBLIC)
-    assert again.classification == Classification.QUARANTINED
+    for classification in (first, second):
+        kept = evidence.store(project, b"x", media_type="text/plain", classification=classification)
+    order = [Classification.QUARANTINED, Classification.REDACTED, Classification.PUBLIC]
+    assert kept.classification == min(first, second, key=order.index)
+
+
+EARLY, LATE = (datetime(2030, 1, day, tzinfo=UTC) for day in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [(None, LATE, LATE), (LATE, None, LATE), (EARLY, LATE, EARLY), (LATE, EARLY, EARLY), (None, None, None)],
+)
+def test_of_two_expiries_of_the_same_bytes_the_earlier_one_holds(
+    first: datetime | None, second: datetime | None, expected: datetime | None
+) -> None:
+    project = factories.project()
+    for expires_at in (first, second):
+        kept = evidence.store(project, b"x", media_type="text/plain", expires_at=expires_at)
+    assert kept.expires_at == expected
+
+
+def test_the_same_bytes_of_another_project_are_not_tightened() -> None:
+    one, other = factories.project("ONE"), factories.project("OTHER")
+    open_ = evidence.store(one, b"x", media_type="text/plain", classification=Classification.PUBLIC)
+    evidence.store(other, b"x", media_type="text/plain", classification=Classification.QUARANTINED)
+    assert Payload.objects.get(pk=open_.pk).classification == Classification.PUBLIC
 
 
 def test_bytes_that_were_changed_in_the_database_are_not_read() -> None:
@@ -65,31 +96,6 @@ def test_bytes_that_were_changed_in_the_database_are_not_read() -> None:
 def test_more_bytes_than_allowed_are_refused() -> None:
     with pytest.raises(evidence.EvidenceTooLarge):
         evidence.store(factories.project(), b"x" * 11, media_type="text/plain")
-
-
-@pytest.mark.parametrize(
-    ("role", "classification", "readable"),
-    [
-        (Role.VIEWER, Classification.QUARANTINED, False),
-        (Role.VIEWER, Classification.REDACTED, True),
-        (Role.ADMINISTRATOR, Classification.QUARANTINED, False),
-        (Role.PRIVACY_REVIEWER, Classification.QUARANTINED, True),
-    ],
-)
-def test_quarantined_evidence_needs_a_role_that_reads_it(
-    role: Role, classification: Classification, readable: bool
-) -> None:
-    project = factories.project()
-    payload = evidence.store(project, b"x", media_type="text/plain", classification=classification)
-    assert evidence.readable_by(payload, factories.person(project, role)) is readable
-
-
-def test_nobody_reads_another_projects_evidence() -> None:
-    mine, theirs = factories.project("MINE"), factories.project("THEIRS")
-    payload = evidence.store(theirs, b"x", media_type="text/plain", classification=Classification.PUBLIC)
-    reader = factories.everyone(mine)
-    assert not evidence.readable_by(payload, reader)
-    assert not Payload.objects.visible_to(reader).exists()
 
 
 def test_text_of_an_untrusted_process_is_made_printable_and_cut() -> None:

@@ -55,7 +55,7 @@ def test_a_control_is_changed_by_nobody(actor: User, run_set: RunSet) -> None:
 
 
 def test_a_run_that_has_ended_is_changed_by_nobody(actor: User, run_set: RunSet) -> None:
-    jobs.cancel(actor, run_set=run_set)
+    jobs.cancel(actor, subject=run_set)
     refused("UPDATE cases_run SET state = 'queued', finished_at = NULL")
     refused("DELETE FROM cases_run")
     assert set(Run.objects.values_list("state", flat=True)) == {RunState.CANCELLED}

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import jobs
+from replaycases.cases.clock import Now, after
 from replaycases.cases.models import AuditEvent, Classification, Payload, Run, RunSet, RunState
 from tests import factories
 
@@ -138,7 +139,7 @@ def test_a_failed_attempt_waits_before_the_next(run: Run) -> None:
 
 
 def test_cancelling_ends_a_queued_run_at_once(actor: User, run_set: RunSet, run: Run) -> None:
-    assert jobs.cancel(actor, run_set=run_set) == 1
+    assert jobs.cancel(actor, subject=run_set) == 1
     run.refresh_from_db()
     assert run.state == RunState.CANCELLED
     assert jobs.lease(run.pk, worker="w") is None
@@ -146,7 +147,7 @@ def test_cancelling_ends_a_queued_run_at_once(actor: User, run_set: RunSet, run:
 
 def test_cancelling_asks_a_running_run_to_stop(actor: User, run_set: RunSet, run: Run) -> None:
     held = _taken(run)
-    jobs.cancel(actor, run_set=run_set)
+    jobs.cancel(actor, subject=run_set)
     assert jobs.heartbeat(held, progress="replaying") is False
     jobs.finish_cancelled(held)
     run.refresh_from_db()
@@ -155,11 +156,27 @@ def test_cancelling_asks_a_running_run_to_stop(actor: User, run_set: RunSet, run
 
 def test_a_cancelled_run_of_a_lost_worker_is_not_tried_again(actor: User, run_set: RunSet, run: Run) -> None:
     _taken(run)
-    jobs.cancel(actor, run_set=run_set)
+    jobs.cancel(actor, subject=run_set)
     _expire(run)
     jobs.sweep()
     run.refresh_from_db()
     assert run.state == RunState.CANCELLED
+
+
+def test_cancelling_a_comparison_leaves_alone_what_others_asked_for(actor: User, run_set: RunSet) -> None:
+    sides = {"revision": run_set.revision, "old": run_set.implementation, "new": None}
+    mine, theirs = (jobs.request_comparison(actor, **sides) for _ in range(2))
+    assert mine.runs().count() == theirs.runs().count() == 5
+    assert jobs.cancel(actor, subject=mine) == 2
+    left = Run.objects.filter(state=RunState.QUEUED).values_list("run_set__comparison", flat=True)
+    assert sorted(left, key=str) == sorted([None, theirs.pk, theirs.pk], key=str)
+
+
+def test_a_run_whose_message_stays_unanswered_gets_another_one(run: Run, settings: Any) -> None:
+    Run.objects.update(sent_at=after(-settings.REPLAYCASES_RESEND_SECONDS + 5))
+    assert jobs._unanswered() == []
+    Run.objects.update(sent_at=after(-settings.REPLAYCASES_RESEND_SECONDS - 5))
+    assert jobs._unanswered() == [run.pk]
 
 
 def test_requesting_writes_rows_and_audit_event_together(run_set: RunSet) -> None:
@@ -183,7 +200,7 @@ def test_a_role_without_the_right_requests_and_cancels_nothing(run_set: RunSet, 
     with pytest.raises(PermissionDenied):
         jobs.request_run_set(other, revision=run_set.revision, implementation=run_set.implementation, size=1)
     with pytest.raises(PermissionDenied):
-        jobs.cancel(other, run_set=run_set)
+        jobs.cancel(other, subject=run_set)
 
 
 def test_a_superuser_requests_nothing_by_that_alone(run_set: RunSet) -> None:

@@ -137,7 +137,7 @@ def test_a_cancelled_run_stops_while_it_runs(deployment: Deployment) -> None:
     deployment.start_worker()
     run_set = _run_set(SLOW_CODE % 60)
     deployment.wait_until(_leased)
-    jobs.cancel(run_set.requested_by, run_set=run_set)
+    jobs.cancel(run_set.requested_by, subject=run_set)
     deployment.wait_until(lambda: Run.objects.get().ended)
     assert Run.objects.get().state == RunState.CANCELLED
 

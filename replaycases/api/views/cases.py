@@ -42,4 +42,4 @@ class RevisionViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     def document(self, request: Request, pk: str) -> HttpResponse:
         """The fixture's exact bytes, as an attachment."""
         revision = self.get_object()
-        return self.download(revision.payload, f"{revision.case.readable_id}-revision-{revision.number}.json")
+        return self.download(revision, revision.payload, f"{revision.case.readable_id}-revision-{revision.number}.json")

@@ -36,13 +36,15 @@ class ComparisonViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         comparison = self.get_object()
         if comparison.document is None:
             raise Http404("There is no verdict yet.")
-        return self.download(comparison.document, f"{comparison.project.key}-comparison-{comparison.number}.json")
+        name = f"{comparison.project.key}-comparison-{comparison.number}.json"
+        return self.download(comparison, comparison.document, name)
 
     @extend_schema(request=None, responses=CancelledSerializer)
     @action(detail=True, methods=["post"])
     def cancellation(self, request: Request, pk: str) -> Response:
-        """Cancel the runs that have not ended; 409 if all have."""
-        cancelled = jobs.cancel(self.user, comparison=self.get_object())
+        """Cancel the runs that this comparison asked for and that have not ended; 409 if all have. Runs that others
+        asked for go on, also where this comparison reads them."""
+        cancelled = jobs.cancel(self.user, subject=self.get_object())
         if not cancelled:
-            raise WrongState("Every run of this comparison has ended already.")
+            raise WrongState("Every run that this comparison asked for has ended already.")
         return Response({"cancelled": cancelled})

@@ -35,14 +35,14 @@ class RunSetViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     @action(detail=True, methods=["post"])
     def cancellation(self, request: Request, pk: str) -> Response:
         """Cancel what has not ended; 409 if everything has."""
-        cancelled = jobs.cancel(self.user, run_set=self.get_object())
+        cancelled = jobs.cancel(self.user, subject=self.get_object())
         if not cancelled:
             raise WrongState("Every run of this set has ended already.")
         return Response({"cancelled": cancelled})
 
 
 class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
-    queryset = Run.objects.select_related("project")
+    queryset = Run.objects.select_related("project", "run_set__revision").defer("stderr", "progress")
     serializer_class = RunSerializer
     filterset_class = RunFilter
 
@@ -53,4 +53,4 @@ class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         run = self.get_object()
         if run.manifest is None:
             raise Http404("This run has no manifest.")
-        return self.download(run.manifest, f"{run.project.key}-run-{run.number}-manifest.json")
+        return self.download(run, run.manifest, f"{run.project.key}-run-{run.number}-manifest.json")

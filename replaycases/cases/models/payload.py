@@ -12,6 +12,8 @@ from replaycases.cases.models.scoping import ScopedQuerySet
 
 
 class Classification(models.TextChoices):
+    """From the most restricted one on."""
+
     QUARANTINED = "quarantined", "Quarantined"
     REDACTED = "redacted", "Redacted"
     PUBLIC = "public", "Public"

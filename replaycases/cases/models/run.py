@@ -20,7 +20,8 @@ MAX_ATTEMPTS = 3
 class RunSet(models.Model):
     """`size` replays of one fixture with one implementation, declared before any of them ran, so that no lucky run can
     be picked. Immutable but for voiding (with a reason that stays). The hashes are those of the fixture that is
-    replayed: the revision's, the control's, or the mutated control's."""
+    replayed: the revision's, the control's, or the mutated control's. `comparison` is the one that asked for the set,
+    None where it was asked for by itself; others read its results too."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="run_sets")
@@ -28,6 +29,9 @@ class RunSet(models.Model):
     implementation = models.ForeignKey(Implementation, on_delete=models.PROTECT, related_name="run_sets")
     control = models.ForeignKey(Control, null=True, blank=True, on_delete=models.PROTECT, related_name="run_sets")
     mutated = models.BooleanField(default=False)
+    comparison = models.ForeignKey(
+        "cases.Comparison", null=True, blank=True, on_delete=models.PROTECT, related_name="run_sets"
+    )
     mode = models.CharField(max_length=16, default="replay")
     size = models.PositiveSmallIntegerField()
     fixture_hash = models.CharField(max_length=DIGEST_LENGTH)

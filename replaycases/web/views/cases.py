@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from replaycases.accounts.models import Project, User
+from replaycases.accounts.models import Project
 from replaycases.accounts.roles import CREATES_CASES
-from replaycases.cases import evidence, intake, lifecycle
+from replaycases.cases import intake, lifecycle, reading
 from replaycases.cases.models import Case
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web import case_page
@@ -55,6 +55,7 @@ def render_case(request: HttpRequest, case: Case, form: ComparisonForm, *, statu
     stages, lanes = case_page.track(case, entries)
     comparisons = list(case_page.comparisons_of(case))
     current = next((c for c in comparisons if c.revision_id == case.current_revision_id), None)
+    actions = {action.name: action for action in lifecycle.available_actions(case, user_of(request))}
     context = {
         "section": "cases",
         "tab": "overview",
@@ -72,20 +73,14 @@ def render_case(request: HttpRequest, case: Case, form: ComparisonForm, *, statu
         "gaps": case_page.declared_gaps(case.current_revision) if _readable(request, case) else None,
         "days": case_page.case_timeline(case, revisions),
         "form": form,
-        "asking": comparison_action(case, user_of(request)),
+        "asking": actions["request_comparison"],
     }
     return render(request, "cases/detail.html", context, status=status)
 
 
-def comparison_action(case: Case, user: User) -> lifecycle.Action:
-    """Whether the user may ask for a comparison now, and if not, why."""
-    actions = {action.name: action for action in lifecycle.available_actions(case, user)}
-    return actions["request_comparison"]
-
-
 def _readable(request: HttpRequest, case: Case) -> bool:
     revision = case.current_revision
-    return revision is not None and evidence.readable_by(revision.payload, user_of(request))
+    return revision is not None and reading.readable_by(revision, user_of(request))
 
 
 @login_required

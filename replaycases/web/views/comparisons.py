@@ -9,13 +9,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from replaycases.accounts import access
-from replaycases.accounts.roles import REQUESTS_REPLAYS
-from replaycases.cases import jobs
+from replaycases.cases import jobs, lifecycle
 from replaycases.web import comparison_page, progress
 from replaycases.web.forms import ComparisonForm
 from replaycases.web.scope import CaseId, case_or_404, comparison_or_404, user_of
-from replaycases.web.views.cases import comparison_action, render_case
+from replaycases.web.views.cases import render_case
 
 
 @login_required
@@ -24,10 +22,7 @@ def request_comparison(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     case = case_or_404(request, case_id)
     if request.method == "GET":
         return redirect(f"{reverse('case', args=[case.readable_id])}#comparisons")
-    asking = comparison_action(case, user_of(request))
-    if not asking.allowed:
-        access.require(user_of(request), case.project, *REQUESTS_REPLAYS)
-        return render(request, "409.html", {"reason": asking.why_not}, status=409)
+    lifecycle.require(case, user_of(request), "request_comparison")
     form = ComparisonForm(request.POST, case=case, user=user_of(request))
     if not form.is_valid() or case.current_revision is None:
         return render_case(request, case, form, status=422)
@@ -56,7 +51,7 @@ def comparison_detail(request: HttpRequest, case_id: CaseId, number: int) -> Htt
 @require_POST
 def cancel_comparison(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
     comparison = comparison_or_404(request, case_id, number)
-    cancelled = jobs.cancel(user_of(request), comparison=comparison)
-    told = f"Cancelled {cancelled} runs. What had finished is kept." if cancelled else "Every run had ended already."
+    cancelled = jobs.cancel(user_of(request), subject=comparison)
+    told = f"Cancelled {cancelled} runs. What had finished is kept." if cancelled else "Each of its own runs had ended."
     messages.success(request, told)
     return redirect("comparison", comparison.revision.case.readable_id, comparison.number)

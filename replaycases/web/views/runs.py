@@ -8,11 +8,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from replaycases.accounts.models import Project
-from replaycases.cases import evidence
+from replaycases.cases import evidence, reading
 from replaycases.web import run_page
 from replaycases.web.downloads import attachment
 from replaycases.web.pages import page_of
-from replaycases.web.scope import require_reading, run_or_404, user_of
+from replaycases.web.scope import run_or_404, user_of
 
 
 @login_required
@@ -43,5 +43,5 @@ def manifest(request: HttpRequest, key: str, number: int) -> HttpResponse:
     run = run_or_404(request, key, number)
     if run.manifest is None:
         raise Http404("This run has no manifest: it did not finish.")
-    require_reading(user_of(request), run.manifest)
+    reading.require(run, user_of(request))
     return attachment(evidence.read(run.manifest), f"{key}-run-{number}-manifest.json")

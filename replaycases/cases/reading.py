@@ -1,0 +1,75 @@
+"""Who may read recorded evidence and what was made from it: one rule, for pages and API alike.
+
+Something is as restricted as the most restricted bytes that it was made from, as these are classified now: a manifest
+holds values of its fixture, and a verdict holds values of every run it reads, also of runs of another case that has
+the same fixture.
+"""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+
+from replaycases.accounts import access
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
+from replaycases.cases.models import Classification, Comparison, Control, FixtureRevision, Payload, Run
+
+Readable = FixtureRevision | Run | Comparison
+
+
+def readable_by(subject: Readable, user: User) -> bool:
+    """Whether the user may see it: every member may see what is redacted or public; quarantined evidence, and what was
+    made from it, needs a role that reads raw evidence."""
+    roles = access.roles_of(user, _project(subject))
+    if classification_of(subject) == Classification.QUARANTINED:
+        return not roles.isdisjoint(READS_QUARANTINED_EVIDENCE)
+    return bool(roles)
+
+
+def require(subject: Readable, user: User) -> None:
+    """Raise PermissionDenied unless the user may see it."""
+    if not readable_by(subject, user):
+        raise PermissionDenied(f"Quarantined evidence is shown only to: {readers()}.")
+
+
+def readers() -> str:
+    """The roles that read quarantined evidence, in words."""
+    return ", ".join(sorted(role.label for role in READS_QUARANTINED_EVIDENCE))
+
+
+def classification_of(subject: Readable) -> Classification:
+    """The most restricted classification among the bytes that it is, or was made from."""
+    found = Payload.objects.filter(_parts(subject)).values_list("classification", flat=True).distinct()
+    return min((Classification(value) for value in found), key=list(Classification).index)
+
+
+def _project(subject: Readable) -> Project:
+    return subject.case.project if isinstance(subject, FixtureRevision) else subject.project
+
+
+def _parts(subject: Readable) -> Q:
+    if isinstance(subject, FixtureRevision):
+        return _rows(subject.payload_id, subject.detect_id)
+    if isinstance(subject, Run):
+        return _rows(subject.manifest_id) | _fixture(subject)
+    runs: QuerySet[Run] = subject.runs()
+    read = _rows(subject.document_id) | _parts(subject.revision) | Q(pk__in=runs.values("manifest"))
+    for link in ("payload", "detect"):
+        read |= Q(pk__in=runs.values(f"run_set__revision__{link}"))
+    return read | _controls(subject.revision.controls.all()) if subject.with_controls else read
+
+
+def _fixture(run: Run) -> Q:
+    """What the run replays: the revision, or one of its controls."""
+    if run.run_set.control_id is None:
+        return _parts(run.run_set.revision)
+    return _controls(Control.objects.filter(pk=run.run_set.control_id))
+
+
+def _controls(controls: QuerySet[Control]) -> Q:
+    return Q(pk__in=controls.values("payload")) | Q(pk__in=controls.values("mutation"))
+
+
+def _rows(*keys: object) -> Q:
+    return Q(pk__in=[key for key in keys if key is not None])
