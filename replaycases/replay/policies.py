@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from replaycases.fixture.hidden import gaps
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.pointer import covers
 from replaycases.replay.request import quoted
-from replaycases.replay.rules import gaps
 from replaycases.verdict.observation import Divergence
 
 _REMEDY = "name in `policies_used` what the run used; after a change of policy, review the case and record it again"

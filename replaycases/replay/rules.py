@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from replaycases.fixture.canonical import canonical_bytes
-from replaycases.fixture.model import SUBJECT, Event, Fixture
-from replaycases.fixture.pointer import ABSENT, covers, resolve
+from replaycases.fixture.hidden import hidden_by_seq
+from replaycases.fixture.model import Event, Fixture
+from replaycases.fixture.pointer import ABSENT, replaced, resolve
 from replaycases.replay.generated_ids import GeneratedIds
 from replaycases.replay.request import BoundaryCall
-from replaycases.replay.values import leaf_count, replaced
+from replaycases.replay.values import leaf_count
 from replaycases.verdict.given_ids import Id
 
 
@@ -47,32 +47,11 @@ class RuleBook:
     """The rules of each event of one fixture."""
 
     def __init__(self, fixture: Fixture) -> None:
-        self._gaps: dict[str, list[str]] = {}
-        for gap in gaps(fixture):
-            event = "/".join(gap.split("/")[:3])
-            self._gaps.setdefault(event, []).append(gap)
+        self._hidden = hidden_by_seq(fixture)
 
     def of(self, event: Event) -> Rules:
-        """Ignore rules plus the gaps that the recording declares below this event; a rule inside another is dropped."""
-        match = event.match
-        below = self._gaps.get(event.pointer)
-        if not match.ignore and not match.generated and not below:
-            return NONE
-        pointers = dict.fromkeys((*match.ignore, *_inside(event, below or ())))
-        hidden = tuple(p for p in pointers if not any(q != p and covers(q, p) for q in pointers))
-        return Rules(hidden, match.generated)
-
-
-def _inside(event: Event, declared: Iterable[str]) -> Iterator[str]:
-    """The declared gaps of an event that lie in its subject, as pointers into the subject."""
-    name = SUBJECT.get(event.boundary)
-    base = f"{event.pointer}/{name}" if name else event.pointer
-    return (gap[len(base) :] for gap in declared if covers(base, gap))
-
-
-def gaps(fixture: Fixture) -> tuple[str, ...]:
-    """Pointers of what the recording lacks and nobody supplied: not compared. What a person declared is compared."""
-    return tuple(entry["pointer"] for entry in fixture.missing if not entry.get("declared"))
+        hidden = self._hidden.get(event.seq, ())
+        return Rules(hidden, event.match.generated) if hidden or event.match.generated else NONE
 
 
 def compared(expected: Any, call: BoundaryCall, rules: Rules, ids: GeneratedIds) -> tuple[Adjusted, bool]:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from replaycases.fixture.canonical import canonical_bytes, digest
+from replaycases.fixture.hidden import gaps
 from replaycases.fixture.model import SERVING_PARTS, Fixture
-from replaycases.fixture.pointer import covers
-from replaycases.replay.rules import gaps
-from replaycases.replay.values import replaced
+from replaycases.fixture.pointer import covers, replaced
 from replaycases.verdict.differences import each_difference
 from replaycases.verdict.observation import Difference, Divergence
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaycases.fixture.canonical import digest
-from replaycases.fixture.pointer import leaves, resolve
+from replaycases.fixture.pointer import leaves, replaced, resolve
 from replaycases.replay.session import Halt, ReplaySession
-from replaycases.replay.values import replaced, same
+from replaycases.replay.values import same
 from replaycases.verdict.differences import each_difference
 from tests.replay.factories import (
     SERVING,

@@ -34,6 +34,25 @@ def test_generated_ids_are_told_by_the_order_in_which_they_appear() -> None:
     assert not same(pays({"key": "x"}, {"key": "x"}), pays({"key": "x"}, {"key": "y"}))
 
 
+def test_a_number_that_is_a_generated_id_is_told_by_order_too_and_stays_a_number_elsewhere() -> None:
+    assert same(pays({"key": 7}, {"key": 7}), pays({"key": 8}, {"key": 8}))
+    assert not same(pays({"key": 7}, {"key": 7}), pays({"key": 7}, {"key": 8}))
+    assert not same(pays({"key": 7, "amount": 7}), pays({"key": 8, "amount": 8}))
+
+
+def test_what_the_recording_lacks_does_not_count_unless_a_person_supplied_it() -> None:
+    def hashes(gap: dict[str, Any]) -> set[str]:
+        case = fixture_2(
+            [tool_event(1, "pay", {"note": "", "amount": 1})],
+            {"boundary": ["s"], "status": {"id": "s", "one_of": ["x"]}},
+            missing=[{"pointer": "/events/0/arguments/note", "cost": "unknown", **gap}],
+        )
+        return {observation_hash(case, pays({"note": note, "amount": 1})) for note in ("a", "b")}
+
+    assert len(hashes({})) == 1
+    assert len(hashes({"declared": True})) == 2
+
+
 def test_a_generated_id_keeps_its_name_in_the_outcome() -> None:
     assert same(pays({"key": "x"}, outcome={"structured": ["x"]}), pays({"key": "y"}, outcome={"structured": ["y"]}))
     assert not same(
