@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from replaycases.cli.output import complain, say, write_file
-from replaycases.cli.reading import USAGE, Refused
+from replaycases.cli.reading import USAGE, Refused, is_folder
 from replaycases.cli.running import ENVIRONMENT, add_run_options, isolation_tier, read_implementation
 from replaycases.fixture.load import load_fixture
 from replaycases.replay.supervisor import replay_once
@@ -67,9 +67,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace) -> Path:
-    directory: Path = options.directory.resolve()
-    if not directory.is_dir():
+    directory: Path = options.directory
+    if not is_folder(directory):
         raise Refused(USAGE, f"{options.directory}: there is no such folder. Name the folder of your workflow.")
+    directory = directory.resolve()
     adapter, spec = directory / ADAPTER, directory / SPEC
     for path in (adapter, spec):
         if path.exists():

@@ -8,30 +8,50 @@ that is not zero; all are listed.
 from __future__ import annotations
 
 import argparse
-import os
+import signal
 import sys
+from types import FrameType
 
 from replaycases.cli import compare, importing, init, replay, suite, validate
-from replaycases.cli.output import complain, say_findings
-from replaycases.cli.reading import Refused
+from replaycases.cli.output import OutputFailed, complain, drop_output, end_output, say_findings, take_streams
+from replaycases.cli.reading import USAGE, Refused
 
 
 def main(argv: list[str] | None = None) -> int:
+    take_streams()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
     options = _parser().parse_args(argv)
     try:
         code: int = options.run(options)
+        end_output()
     except Refused as refusal:
         complain(refusal.text)
         say_findings("replaycases", refusal.findings, to=complain)
         return refusal.code
-    except BrokenPipeError:
-        # The reader went away (`| head`): what was printed stands, and Python must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    except KeyboardInterrupt:
+    except OutputFailed as failure:
+        drop_output()
+        if failure.reader_gone:  # `| head` has what it wanted
+            return 128 + signal.SIGPIPE
+        complain(str(failure))
+        return USAGE
+    except Stopped as stop:
         complain("stopped")
-        return 130
+        return 128 + stop.number
     return code
+
+
+class Stopped(BaseException):
+    """A signal asks this process to end. It is raised where the process stands, so that what was begun is undone: no
+    sandbox and no temporary folder stays."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
+def _stop(number: int, _: FrameType | None) -> None:
+    raise Stopped(number)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,14 +1,20 @@
 """What the command prints: lines for people, one JSON document for machines, JUnit XML for CI.
 
 A line always names case, fixture hash, implementation version and boundary together (A8). Values of a fixture are never
-printed: findings carry pointers, and verdict reasons carry ids.
+printed: findings carry pointers, and verdict reasons carry ids. Those, like all names, were chosen by others: what
+reaches a terminal or a CI log holds no control or direction characters and starts no line with a command for the CI
+system.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,16 +38,69 @@ class Row:
     code: int
 
 
+class OutputFailed(Exception):
+    """Standard output takes no more; what was printed before stands. `reader_gone` where that is the reader's wish."""
+
+    def __init__(self, error: OSError) -> None:
+        self.reader_gone = isinstance(error, BrokenPipeError)
+        super().__init__(f"standard output: cannot be written: {error.strerror}")
+
+
+def take_streams() -> None:
+    """Make standard streams fit for names in any script, and give the null device to those that were closed: a file
+    or socket opened later would else take their number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115 - lives as long as the process
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def say(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    """Print a line. Raises OutputFailed."""
+    _print(_harmless(text))
 
 
 def complain(text: str) -> None:
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(_harmless(text) + "\n")
 
 
 def say_json(document: Any) -> None:
-    say(json.dumps(document, ensure_ascii=False, indent=2))
+    """In ASCII, so that it is harmless and still says every character. Raises OutputFailed."""
+    _print(json.dumps(document, indent=2).replace("\x7f", "\\u007f"))
+
+
+def end_output() -> None:
+    """Raises OutputFailed if what was said did not all get out."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise OutputFailed(error) from None
+
+
+def drop_output() -> None:
+    """Send to nowhere what is left, or Python would try it once more at exit, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text + "\n")
+    except OSError as error:
+        raise OutputFailed(error) from None
+
+
+def _harmless(text: str) -> str:
+    """Further lines of a text, and a first one that a CI system would take for a command, are set off by a bar."""
+    first, *further = printable(text).splitlines() or [""]
+    if first.lstrip().startswith("::"):
+        first = f"| {first}"
+    return "\n".join([first, *(f"  | {line}" for line in further)])
 
 
 def say_findings(source: str, findings: Iterable[Finding], *, to: Callable[[str], None] = say) -> None:
@@ -73,8 +132,16 @@ def write_file(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
+        _remove_half(path)
         text = f"{path}: cannot be written: {error.strerror}. Name a file in a folder that is there and writable."
         raise Refused(USAGE, text) from None
+
+
+def _remove_half(path: Path) -> None:
+    """A file that was cut off could be taken for a whole one. Devices and pipes are left alone."""
+    with suppress(OSError):
+        if stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()
 
 
 def write_junit(path: Path, rows: Sequence[Row]) -> None:
@@ -100,5 +167,5 @@ def write_junit(path: Path, rows: Sequence[Row]) -> None:
 
 
 def printable(text: str) -> str:
-    """XML 1.0 has no way to write most control characters; show them as escapes."""
+    """Control and direction characters as escapes: terminals obey them, and XML 1.0 cannot write them."""
     return "".join(c if c in "\t\n" or (c.isprintable()) else f"\\u{ord(c):04x}" for c in text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,10 @@ from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.strict_json import parse
+from replaycases.verdict.manifest import MANIFEST_LIMITS
+
+LARGEST = MANIFEST_LIMITS.max_bytes
+"""Bytes of the largest file that any command reads; each kind of document has its own limit below that."""
 
 USAGE = 2
 INVALID = 10
@@ -26,8 +32,36 @@ class Refused(Exception):
 
 
 def read_bytes(path: Path) -> bytes:
+    """A regular file's bytes, at most LARGEST. A pipe or device is refused: it might never end, or never begin."""
     try:
-        return path.read_bytes()
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb", closefd=True) as stream:
+            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            data = stream.read(LARGEST + 1) if regular else b""
+    except OSError as error:
+        raise Refused(USAGE, f"{path}: cannot be read: {error.strerror}. Name a file that exists.") from None
+    if not regular:
+        raise Refused(USAGE, f"{path}: cannot be read: not a regular file. Save its content to a file and name that.")
+    if len(data) > LARGEST:
+        raise Refused(USAGE, f"{path}: larger than {LARGEST} bytes, and so nothing that is read here")
+    return data
+
+
+def is_folder(path: Path) -> bool:
+    """Raises Refused where that cannot be told: what nobody could see must not count as what is not there."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def is_file(path: Path) -> bool:
+    """Like is_folder."""
+    return stat.S_ISREG(_mode(path))
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
     except OSError as error:
         raise Refused(USAGE, f"{path}: cannot be read: {error.strerror}. Name a file that exists.") from None
 
@@ -42,7 +76,7 @@ def read_json(path: Path) -> Any:
 def detect_beside(path: Path) -> Path | None:
     """The detect rules that stand beside a 1.0 fixture as NAME.detect.json, if there are any."""
     beside = path.with_name(f"{path.stem}.detect.json")
-    return beside if beside.is_file() else None
+    return beside if is_file(beside) else None
 
 
 def read_fixture(path: Path, detect: Path | None = None) -> Fixture:
@@ -57,18 +91,37 @@ def read_fixture(path: Path, detect: Path | None = None) -> Fixture:
 def fixture_files(paths: Sequence[Path]) -> Iterator[Path]:
     """The fixtures among files and folders: a named file as it is, a folder's *.json below it, by name."""
     for path in paths:
-        yield from sorted(filter(_may_be_fixture, path.rglob("*.json"))) if path.is_dir() else [path]
+        yield from sorted(filter(_may_be_fixture, _below(path))) if is_folder(path) else [path]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Every file; links to folders are not followed."""
+    for place, _, names in os.walk(folder, onerror=_refuse_unlisted):
+        yield from (Path(place, name) for name in names)
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        _refuse_unlisted(error)
+        raise
+
+
+def _refuse_unlisted(error: OSError) -> None:
+    text = f"{error.filename}: cannot be listed: {error.strerror}. Make the folder readable or name its files."
+    raise Refused(USAGE, text) from None
 
 
 def _may_be_fixture(path: Path) -> bool:
-    return not path.name.endswith(NOT_FIXTURES) and path.name != "suite.json"
+    return path.suffix == ".json" and not path.name.endswith(NOT_FIXTURES) and path.name != "suite.json"
 
 
 def fixtures_in(directory: Path) -> list[Path]:
     """The fixtures that stand in a folder itself, by name. Raises Refused for no folder, or one without fixtures."""
-    if not directory.is_dir():
+    if not is_folder(directory):
         raise Refused(USAGE, f"{directory}: there is no such folder. Name the one with the fixtures.")
-    files = sorted(path for path in directory.glob("*.json") if _may_be_fixture(path))
+    files = [path for path in _listed(directory) if _may_be_fixture(path)]
     if not files:
         raise Refused(USAGE, f"{directory}: holds no fixture. Name a folder with *.json fixtures.")
     return files

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from replaycases.cli.reading import USAGE, Refused
+from replaycases.cli.reading import USAGE, Refused, is_file
 from replaycases.fixture.model import Fixture
 from replaycases.replay.implementation import Implementation, ImplementationInvalid, load_implementation
 from replaycases.replay.runs import DEFAULT_RUNS, replay_set
@@ -47,7 +47,7 @@ def isolation_tier(options: argparse.Namespace) -> Tier:
 
 
 def read_implementation(path: Path) -> Implementation:
-    if not path.is_file():
+    if not is_file(path):
         raise Refused(USAGE, f"{path}: there is no such implementation file. `replaycases init` writes one.")
     try:
         return load_implementation(path)

@@ -22,6 +22,8 @@ from replaycases.cli.reading import (
     Refused,
     detect_beside,
     fixtures_in,
+    is_file,
+    is_folder,
     read_bytes,
     read_fixture,
     read_json,
@@ -77,7 +79,7 @@ class Bench:
 def run(options: argparse.Namespace) -> int:
     files = fixtures_in(options.directory)
     for named in (options.controls, options.old_manifests):
-        if named is not None and not named.is_dir():
+        if named is not None and not is_folder(named):
             raise Refused(USAGE, f"{named}: there is no such folder. Correct the option or leave it out.")
     expected = _expected_labels(options.directory / "suite.json")
     bench = Bench(
@@ -128,13 +130,13 @@ def _judge(path: Path, fixture: Fixture, bench: Bench) -> Comparison:
 
 def _old_side(path: Path, fixture: Fixture, bench: Bench) -> Listed:
     kept = bench.old_manifests / f"{path.stem}.json" if bench.old_manifests else None
-    if kept is not None and kept.is_file():
+    if kept is not None and is_file(kept):
         return manifests_in(kept, "old")
     return run_set(fixture, bench.old, bench.runs, bench.tier) if bench.old else []
 
 
 def _controls(folder: Path, bench: Bench) -> Iterator[ControlResult]:
-    for path in fixtures_in(folder) if folder.is_dir() else ():
+    for path in fixtures_in(folder) if is_folder(folder) else ():
         yield _control(path, bench)
 
 
@@ -152,7 +154,7 @@ def _control(path: Path, bench: Bench) -> ControlResult:
 
 def _mutated(path: Path) -> Fixture | None:
     mutation = path.with_name(f"{path.stem}.mutation.json")
-    if not mutation.is_file():
+    if not is_file(mutation):
         return None
     detect = detect_beside(path)
     data = mutate(read_bytes(path), read_bytes(mutation))
@@ -160,7 +162,7 @@ def _mutated(path: Path) -> Fixture | None:
 
 
 def _expected_labels(path: Path) -> dict[str, Label]:
-    if not path.is_file():
+    if not is_file(path):
         return {}
     document = read_json(path)
     known = {str(label) for label in Label}

@@ -1,0 +1,141 @@
+"""What reaches a terminal, a CI log or a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import AFFECTED, INCIDENTS, Command
+
+REFUND = INCIDENTS / "refund-timeout.json"
+HOSTILE = "x\x1b[2J\x9b\u202e\x07\r"
+
+
+def refund_with(tmp_path: Path, **fields: object) -> Path:
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(json.loads(REFUND.read_text()) | fields))
+    return path
+
+
+def controls_in(text: str) -> set[str]:
+    return {character for character in text if not character.isprintable() and character != "\n"}
+
+
+@pytest.mark.parametrize("machine", [[], ["--json"]], ids=["people", "machines"])
+def test_no_control_or_direction_character_of_a_fixture_reaches_the_terminal(
+    command: Command, tmp_path: Path, machine: list[str]
+) -> None:
+    path = refund_with(tmp_path, case_id=HOSTILE)
+    for words in (["validate", path], ["replay", path, "--implementation", AFFECTED]):
+        code, out, err = command(*words, *machine)
+        assert code == 0, err
+        assert not controls_in(out + err)
+    unknown = refund_with(tmp_path, **{HOSTILE: 1})
+    code, out, err = command("validate", unknown, *machine)
+    assert (code, controls_in(out + err)) == (10, set())
+
+
+def test_machines_get_the_same_values_as_were_recorded(command: Command, tmp_path: Path) -> None:
+    _, out, _ = command("validate", refund_with(tmp_path, case_id=HOSTILE + "ü漢😀"), "--json")
+    assert json.loads(out)[0]["case_id"] == HOSTILE + "ü漢😀"
+
+
+def test_a_name_in_a_fixture_cannot_start_a_line_with_a_command_for_the_ci_system(
+    command: Command, tmp_path: Path
+) -> None:
+    for name in ("::error::x", "x\n::error::x", "x\n  ::error::x"):
+        _, out, err = command("validate", refund_with(tmp_path, case_id=name))
+        assert "::error::x" in out
+        assert not [line for line in (out + err).splitlines() if line.lstrip().startswith("::")]
+
+
+def test_standard_error_of_a_workflow_reaches_the_terminal_harmless(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    source = f"import sys\nsys.stderr.write({HOSTILE!r} + '\\n::error::x\\n')\nraise SystemExit(1)\n"
+    (tmp_path / "code" / "w.py").write_text(source)
+    spec = tmp_path / "implementation.json"
+    adapter = {"kind": "python", "target": "w:replay"}
+    spec.write_text(json.dumps({"name": "n", "version": "1", "commit": "c", "path": "code", "adapter": adapter}))
+    for words in (["replay", REFUND, "--implementation", spec], ["init", "--check", spec]):
+        code, out, err = command(*words)
+        assert code == 60
+        assert "::error::x" in err
+        assert not controls_in(out + err)
+        assert not [line for line in err.splitlines() if line.lstrip().startswith("::")]
+
+
+def run(*words: object, before: str = "", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    script = f"exec {sys.executable} -m replaycases.cli.main {' '.join(map(str, words))} {before}"
+    return subprocess.run(["/bin/sh", "-c", script], capture_output=True, env=os.environ | environment, timeout=60)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.parametrize("machine", ["", "--json"])
+def test_output_that_cannot_be_written_is_said_and_is_no_success(machine: str) -> None:
+    ended = run("validate", REFUND, machine, before=">/dev/full")
+    assert ended.returncode == 2
+    assert b"standard output: cannot be written" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+    assert b"Exception" not in ended.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_change_no_exit_code(closed: str) -> None:
+    for words, code in ((("validate", REFUND), 0), (("replay", REFUND, "--implementation", AFFECTED), 0)):
+        ended = run(*words, before=closed)
+        assert (ended.returncode, ended.stderr) == (code, b"")
+
+
+def test_a_terminal_that_knows_only_ascii_is_served(tmp_path: Path) -> None:
+    path = refund_with(tmp_path, case_id="ü漢😀")
+    ended = run("validate", path, PYTHONIOENCODING="ascii")
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"\\u6f22" in ended.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    "words", [("validate", REFUND, "--junit"), ("replay", REFUND, "--implementation", AFFECTED, "-o")]
+)
+def test_a_file_that_could_not_be_written_whole_is_not_left_behind(
+    command: Command, tmp_path: Path, words: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def runs_out_of_space(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", runs_out_of_space)
+    target = tmp_path / "written"
+    code, _, err = command(*words, target)
+    assert code == 2
+    assert "No space left on device" in err
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_stopped_command_leaves_nothing_in_the_temporary_folder(tmp_path: Path, number: signal.Signals) -> None:
+    """The workflow is in its run, and says so in a way that can be waited for: its folder is there."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").chmod(0o755)
+    (tmp_path / "code" / "w.py").write_text("import time\ndef replay(session):\n    time.sleep(600)\n")
+    spec = tmp_path / "implementation.json"
+    adapter = {"kind": "python", "target": "w:replay"}
+    spec.write_text(json.dumps({"name": "n", "version": "1", "commit": "c", "path": "code", "adapter": adapter}))
+    words = [sys.executable, "-m", "replaycases.cli.main", "replay", str(REFUND), "--implementation", str(spec)]
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        while not list((tmp_path / "tmp").glob("replaycases-*/workflow/w.py")):
+            assert running.poll() is None
+        running.send_signal(number)
+        _, err = running.communicate(timeout=30)
+    assert running.returncode == 128 + number
+    assert err == b"stopped\n"
+    assert not list((tmp_path / "tmp").iterdir())
