@@ -63,6 +63,17 @@ def test_a_difference_that_a_rule_hides_is_shown_apart_with_its_rule() -> None:
     assert quiet.same
 
 
+def test_a_difference_where_the_recording_lacks_a_part_is_shown_apart_too() -> None:
+    lacking = fixture_2(
+        [tool_event(1, "pay", {"note": "", "n": 1})],
+        {"boundary": ["s"], "run_status": {"id": "s", "forbid": ["crashed"]}},
+        missing=[{"pointer": "/events/0/arguments/note", "cost": "unknown"}],
+    )
+    old, new = (build(lacking, observed(pay(1, note=note, n=1)), facts()) for note in "ab")
+    (row,) = align(lacking, old, new)
+    assert (row.same, [item.rule for item in row.ignored]) == (True, ["missing /note"])
+
+
 def test_outcomes_differ_by_field_and_absent_is_null() -> None:
     left = manifest(outcome={"status": "a", "action": None, "claims": ["x"], "message": "m"})
     right = manifest(outcome={"status": "b", "claims": ["x"], "message": "n"})
