@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from replaycases.fixture.findings import Finding, FixtureInvalid
@@ -556,7 +556,8 @@ POOL = [
 SIDE = st.lists(st.sampled_from(POOL), max_size=3)
 MOSTLY = st.sampled_from([[red(), red()], [green(), green()]])
 TIER = st.sampled_from(["bubblewrap", "seccomp", "process"])
-CONTROLS = st.sampled_from([(), PASSED, (ControlResult(control="c", passed=None),)])
+UNDECIDED = (ControlResult(control="c", passed=None),)
+CONTROLS = st.sampled_from([(), PASSED, UNDECIDED])
 
 
 def earned(
@@ -582,7 +583,7 @@ def earned(
         and not any(d["unconsumed"] for d in greens)
         and len({d["observation_hash"] for d in reds}) == len({d["observation_hash"] for d in greens}) == 1
         and all(d["action_counts"]["note"] == reds[0]["action_counts"]["note"] for d in greens)
-        and all(control.passed is True for control in (controls.results if controls else ()))
+        and all(control.passed is True for control in controls)
     )
 
 
@@ -597,6 +598,8 @@ def earned(
     st.booleans(),
     st.booleans(),
 )
+@example([*twice(red())], [*twice(green())], "bubblewrap", "bubblewrap", PASSED, "replay", False, False)
+@example([*twice(red())], [*twice(green())], "bubblewrap", "bubblewrap", UNDECIDED, "replay", False, False)
 def test_no_label_is_green_that_was_not_earned_and_none_that_was_is_withheld(
     old_runs: list[Observation],
     new_runs: list[Observation],
