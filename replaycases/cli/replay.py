@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from replaycases.cli.output import complain, run_line, say, say_json, write_file
+from replaycases.cli.output import Row, complain, run_line, say, say_json, write_file, write_junit
 from replaycases.cli.reading import read_fixture
 from replaycases.cli.running import ENVIRONMENT, add_run_options, isolation_tier, read_implementation, run_set
 from replaycases.verdict.labels import worst_exit_code
@@ -32,6 +32,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--detect", type=Path, metavar="FILE", help="detect rules for a 1.0 fixture")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the list of manifests, for `compare`")
     parser.add_argument("--json", action="store_true", help="print the list of manifests")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML, a test case a run")
     add_run_options(parser, fewest=1)
     parser.set_defaults(run=run)
 
@@ -48,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         for manifest in manifests:
             say(run_line(manifest.document))
+    if options.junit:
+        write_junit(options.junit, [_row(manifest) for manifest in manifests])
     _show_stderr(manifests)
     return worst_exit_code(code_of(manifest) for manifest in manifests)
 
@@ -56,6 +59,12 @@ def code_of(manifest: Manifest) -> int:
     if manifest.status in GOT_THROUGH:
         return 0
     return ENVIRONMENT if manifest.status in _NOT_RUN else UNDECIDED
+
+
+def _row(manifest: Manifest) -> Row:
+    name = f"{manifest.case_id} run {manifest['run']['set']['index']}"
+    text = run_line(manifest.document)
+    return Row(suite="replay", name=name, label=manifest.status, text=text, code=code_of(manifest))
 
 
 def _show_stderr(manifests: Sequence[Manifest]) -> None:

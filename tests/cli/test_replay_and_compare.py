@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from xml.etree import ElementTree
+from xml.etree import ElementTree
 
 import pytest
 
@@ -52,6 +53,14 @@ def test_replay_of_an_invalid_fixture_exits_10_before_anything_runs(command: Com
     code, out, _ = command("replay", bad, "--implementation", tmp_path / "never-read.json")
     assert code == 10
     assert out == ""
+
+
+def test_replay_junit_has_a_test_case_for_each_run(command: Command, tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    command("replay", REFUND, "--implementation", AFFECTED, "--junit", report)
+    suite = ElementTree.parse(report).getroot()[0]
+    assert [case.get("name") for case in suite] == ["refund-timeout run 0", "refund-timeout run 1"]
+    assert (suite.get("name"), suite.get("failures")) == ("replay", "0")
 
 
 def test_an_unknown_isolation_tier_exits_60_and_says_what_to_set(command: Command) -> None:
