@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from replaycases.fixture.model import SERVING_PARTS, Fixture
 from replaycases.verdict.sides import Side
@@ -25,7 +25,13 @@ def compatibility_caps(fixture: Fixture, mode: str) -> Iterator[str]:
             yield f"the recording does not say which serving answered ({', '.join(unknown)})"
     lacking = [str(gap["pointer"]) for gap in fixture.missing if gap.get("declared") is not True]
     if lacking:
-        yield f"the recording lacks {', '.join(lacking)}"
+        yield f"the recording lacks {few(lacking)}"
+
+
+def few(pointers: Sequence[str]) -> str:
+    """For a sentence: the first three and how many more. The fixture's own list is whole."""
+    shown, more = pointers[:3], len(pointers) - 3
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 def isolation_faults(*sides: Side) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from replaycases.verdict.caps import few
 from replaycases.verdict.labels import Label
 from replaycases.verdict.rows import Pair
 
@@ -48,7 +49,7 @@ def _does_not_prove(pair: Pair, label: Label) -> Iterator[str]:
         yield "Calls within a parallel group were matched in any order: a race between them is not covered."
     declared = [str(gap["pointer"]) for gap in pair.fixture.missing if gap.get("declared") is True]
     if declared:
-        yield f"A person supplied what the recording lacks: {', '.join(declared)}."
+        yield f"A person supplied what the recording lacks: {few(declared)}."
     if pair.new.read and pair.new.any_run["authored_used"]:
         yield "The new version's path used authored answers, which no dependency gave: its owner must confirm them."
     if pair.new.read and pair.new.any_run["ignored_share"]:
