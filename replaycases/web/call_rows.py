@@ -18,6 +18,8 @@ from replaycases.web.rows import Cell, Row
 
 Call = Mapping[str, Any]
 
+# Characters of an equal call that is shown for context alone.
+CONTEXT = 400
 _ASKED = {"tool": "arguments", "model": "request", "retrieval": "query", "human": "question"}
 
 
@@ -25,7 +27,7 @@ def call_rows(fixture: Fixture, old: Manifest, new: Manifest) -> Iterator[Row]:
     """A row for each aligned pair or gap, followed by a grey row for each field that a rule took out of it."""
     events = {event.seq: event for event in fixture.events}
     aligned_rows = _paired(list(align(fixture, old, new)), old, new)
-    ended_at = _ended_at(aligned_rows, old, new)
+    ended_at, context = _ended_at(aligned_rows, old, new), _context(aligned_rows)
     for place, aligned in enumerate(aligned_rows):
         left = old["calls"][aligned.old] if aligned.old is not None else None
         right = new["calls"][aligned.new] if aligned.new is not None else None
@@ -33,9 +35,12 @@ def call_rows(fixture: Fixture, old: Manifest, new: Manifest) -> Iterator[Row]:
         row = _row(aligned, left, right, event, place)
         if place > ended_at and (left is None or right is None):
             row = _downstream(row)
-        yield row
-        if left is not None and right is not None:
-            yield from _ignored(aligned, left, right, shown=row.differs)
+        if left is None or right is None:
+            yield row
+        else:
+            row = _as_context(row, left, right, event) if place == context else row
+            yield row
+            yield from _ignored(aligned, left, right, shown=row.differs or row.always)
 
 
 def _paired(rows: list[Aligned], old: Manifest, new: Manifest) -> list[Aligned]:
@@ -58,6 +63,23 @@ def _paired(rows: list[Aligned], old: Manifest, new: Manifest) -> list[Aligned]:
             joined = replace(partner, **indexes, differences=compared.found, cut=compared.cut)
             rows = [joined if row is partner else row for row in rows if row is not lone]
     return rows
+
+
+def _context(rows: list[Aligned]) -> int:
+    """The place of the last equal call before the sides part, in their calls or after them: shown among the differences
+    too, so that a reader sees from where."""
+    return next((place for place, row in enumerate(rows) if not row.same), len(rows)) - 1
+
+
+def _as_context(row: Row, left: Call, right: Call, event: Event | None) -> Row:
+    """An equal call that is shown among the differences: of a long one only what it was answered."""
+    row = replace(row, always=True)
+    if max(map(len, _texts(event, left, right))) <= CONTEXT:
+        return row
+    old, new = (
+        Cell(text=words.whole(_answer(call, event)), note="what it asked is equal and long") for call in (left, right)
+    )
+    return replace(row, short=replace(row, old=old, new=new))
 
 
 def _ended_at(rows: list[Aligned], old: Manifest, new: Manifest) -> int:

@@ -17,7 +17,7 @@ from replaycases.cases import evidence, fixtures, reading
 from replaycases.cases.models import Comparison, Implementation, Run, RunSet, RunState
 from replaycases.verdict.manifest import Manifest, parse
 from replaycases.verdict.sides import UNREAD
-from replaycases.web import labels, words
+from replaycases.web import labels, verdict_sentence, words
 from replaycases.web.divergence_view import FirstDivergence, first_divergence
 from replaycases.web.manifest_table import sections
 from replaycases.web.rows import Cell, Row, Section
@@ -118,7 +118,7 @@ def _view(comparison: Comparison, sides: tuple[SideView, SideView], *, readable:
     manifests = [_manifest(side) if readable else None for side in (old, new)]
     strip = _strip(comparison, [*old.runs, *new.runs], manifests if readable else None)
     view = View(
-        sentence=comparison.reason or "No verdict yet: it is reached when every run has ended.",
+        sentence=verdict_sentence.plain(comparison),
         why=_qualifiers(verdict),
         strip=strip,
         comparable=f"{sum(fact.same is True for fact in strip)} of {len(strip)} the same",
@@ -139,13 +139,15 @@ def _view(comparison: Comparison, sides: tuple[SideView, SideView], *, readable:
 def _with_table(
     view: View, comparison: Comparison, old: Manifest, new: Manifest, verdict: Mapping[str, Any], *, everything: bool
 ) -> View:
-    table = [*sections(fixtures.of_revision(comparison.revision), old, new)]
+    fixture = fixtures.of_revision(comparison.revision)
+    table = [*sections(fixture, old, new)]
     table[-1] = replace(table[-1], rows=(*table[-1].rows, _observations(view.old, view.new)))
     shown = [section if everything else section.only_differences() for section in table]
     cut = tuple(section.first(ROWS_SHOWN) for section in shown)
     found = verdict.get("first_divergence")
     return replace(
         view,
+        sentence=verdict_sentence.told(comparison, fixture, old, new, verdict),
         sections=cut,
         hidden=sum(section.hidden for section in cut),
         divergence=first_divergence(found, old, new, cut) if found else None,

@@ -11,6 +11,7 @@ from replaycases.web import words
 from replaycases.web.call_rows import call_name
 from replaycases.web.rows import Section
 
+HEADING = 40
 KINDS = {
     "unexpected_tool": "another tool is called",
     "arguments": "the arguments differ",
@@ -25,7 +26,6 @@ KINDS = {
     "unconsumed": "a recorded call is missing",
     "adapter": "the adapter failed",
     "crash": "the workflow crashed",
-    "finish": "the reports differ",
 }
 
 
@@ -79,11 +79,30 @@ def _sides(found: Mapping[str, Any]) -> tuple[words.Shown, words.Shown] | None:
 def _title(found: Mapping[str, Any], old: Manifest, new: Manifest) -> str:
     what = KINDS.get(found["kind"], str(found["kind"]).replace("_", " "))
     if found["kind"] == "finish":
-        return f"{what} in {found['pointer'].removeprefix('/outcome/') or 'whole'}"
+        return _parted_at_the_end(found, new)
     if found["seq"] is None:
         return what
     tool = _tool(found["seq"], old, new)
     return f"at event {found['seq']}{f' {tool}' if tool else ''}, {what}"
+
+
+def _parted_at_the_end(found: Mapping[str, Any], new: Manifest) -> str:
+    """ "after call 3 refund.lookup, status resolved → unconfirmed"."""
+    calls = new["calls"]
+    place = f"after call {len(calls)} {call_name(calls[-1])}" if calls else "without a call"
+    field = found["pointer"].removeprefix("/outcome/")
+    if not field:
+        return f"{place}, the reports differ"
+    before, after = (_short(found[side]) for side in ("expected", "actual"))
+    return f"{place}, {field} {f'{before} → {after}' if before and after else 'differs'}"
+
+
+def _short(value: Any) -> str:
+    """A value that fits into a heading, in words; "" for one that does not."""
+    if isinstance(value, list | dict):
+        return ""
+    text = value if isinstance(value, str) else "nothing" if value is None else words.as_text(value)
+    return text if len(text) <= HEADING and text.isprintable() else ""
 
 
 def _tool(seq: int, *manifests: Manifest) -> str:

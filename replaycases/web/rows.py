@@ -33,7 +33,8 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """`anchor` is the element's id ("step-4"); `always` rows are shown among the differences even if they are equal."""
+    """`anchor` is the element's id ("step-4"); `always` rows are shown among the differences even if they are equal,
+    as `short` where there is one."""
 
     name: str
     kind: Kind
@@ -43,6 +44,7 @@ class Row:
     anchor: str = ""
     prose: bool = False
     always: bool = False
+    short: Row | None = None
 
     @property
     def sign(self) -> str:
@@ -75,7 +77,7 @@ class Section:
 
     def only_differences(self) -> Section:
         """Without equal rows, and without the ignored fields of calls that are not shown."""
-        kept = tuple(row for row in self.rows if row.differs or row.always)
+        kept = tuple(row.short or row for row in self.rows if row.differs or row.always)
         return replace(self, rows=kept, hidden=len(self.rows) - len(kept))
 
     def first(self, count: int) -> Section:

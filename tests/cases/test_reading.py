@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from django.core.exceptions import PermissionDenied
@@ -8,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import evidence, intake, reading
-from replaycases.cases.models import Classification, Comparison, OutcomeType, Run
+from replaycases.cases.models import Classification, Comparison, OutcomeType, Payload
 from tests import factories
 from tests.web import recorded
 
@@ -69,20 +70,10 @@ def test_a_refusal_names_the_roles_that_read(project: Project, everyone: User, v
         reading.require(factories.revision(case), viewer)
 
 
-def test_a_verdict_is_restricted_like_every_run_it_reads(project: Project, everyone: User, viewer: User) -> None:
-    secret = factories.case(project, everyone, classification=QUARANTINED)
-    first = recorded.compared(secret, everyone)
-    assert first.old is not None
-    assert first.new is not None
-    public = factories.case(project, everyone, same_fixture(), classification=PUBLIC)
-    second = recorded.finish(recorded.requested(public, everyone, first.old, first.new), recorded.RED, recorded.GREEN)
-    assert reading.readable_by(second.revision, viewer)
-    assert not reading.readable_by(second, viewer)
-    assert second.document is not None
-    assert second.document.classification == QUARANTINED
-
-
-def test_a_verdict_is_restricted_like_the_controls_it_reads(project: Project, everyone: User, viewer: User) -> None:
+@pytest.fixture
+def comparison(project: Project, everyone: User) -> Comparison:
+    """Public throughout: with a control, and with runs of another case that has the same fixture."""
+    other = factories.case(project, everyone, same_fixture(), classification=PUBLIC)
     case = factories.case(project, everyone, classification=PUBLIC)
     intake.add_control(
         everyone,
@@ -90,20 +81,63 @@ def test_a_verdict_is_restricted_like_the_controls_it_reads(project: Project, ev
         name="confirmed",
         outcome_type=OutcomeType.SUCCESS,
         fixture=factories.fixture(case_id="control-1"),
-        classification=QUARANTINED,
+        mutation=b'[{"op": "replace", "path": "/events/0/outcome/value/state", "value": "done"}]',
+        classification=PUBLIC,
     )
-    comparison = recorded.compared(case, everyone)
-    assert reading.readable_by(comparison.revision, viewer)
+    first = recorded.compared(other, everyone)
+    assert first.old is not None
+    assert first.new is not None
+    return recorded.finish(recorded.requested(case, everyone, first.old, first.new), recorded.RED, recorded.GREEN)
+
+
+PARTS: dict[str, Callable[[Comparison], Payload | None]] = {
+    "the verdict": lambda comparison: comparison.document,
+    "its fixture": lambda comparison: comparison.revision.payload,
+    "a manifest": lambda comparison: comparison.runs().filter(run_set__control=None)[0].manifest,
+    "a manifest on a control": lambda comparison: comparison.runs().exclude(run_set__control=None)[0].manifest,
+    "the fixture of another case's run": lambda comparison: comparison.runs()[0].run_set.revision.payload,
+    "a control": lambda comparison: comparison.revision.controls.get().payload,
+    "a control's mutation": lambda comparison: comparison.revision.controls.get().mutation,
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_verdict_is_restricted_like_each_of_its_parts(comparison: Comparison, viewer: User, part: str) -> None:
+    assert comparison.runs()[0].run_set.revision != comparison.revision
+    assert reading.readable_by(comparison, viewer)
+    restrict(PARTS[part](comparison))
     assert not reading.readable_by(comparison, viewer)
-    readable = {run.run_set.control_id is None: reading.readable_by(run, viewer) for run in comparison.runs()}
-    assert readable == {True: True, False: False}
 
 
-def test_what_was_made_from_a_fixture_is_restricted_with_it_afterwards(
-    project: Project, everyone: User, viewer: User
+def test_a_verdict_without_controls_is_not_restricted_by_them(comparison: Comparison, viewer: User) -> None:
+    restrict(comparison.revision.controls.get().payload)
+    comparison.with_controls = False
+    assert reading.readable_by(comparison, viewer)
+
+
+def test_a_manifest_is_restricted_with_what_it_replayed_and_with_nothing_else(
+    comparison: Comparison, viewer: User
 ) -> None:
-    comparison = recorded.compared(factories.case(project, everyone, classification=PUBLIC), everyone)
-    subjects: list[Comparison | Run] = [comparison, comparison.runs()[0]]
-    assert all(reading.readable_by(subject, viewer) for subject in subjects)
-    evidence.store(project, factories.fixture(), media_type=evidence.JSON_TYPE, classification=QUARANTINED)
-    assert not any(reading.readable_by(subject, viewer) for subject in subjects)
+    restrict(comparison.revision.controls.get().payload)
+    readable = {(run.run_set.control_id is None, reading.readable_by(run, viewer)) for run in comparison.runs()}
+    assert readable == {(True, True), (False, False)}
+    restrict(comparison.revision.payload)
+    own = comparison.runs().filter(run_set__comparison=comparison)
+    assert not any(reading.readable_by(run, viewer) for run in own)
+
+
+def test_a_verdict_is_stored_as_restricted_as_its_parts(project: Project, everyone: User) -> None:
+    secret = recorded.compared(factories.case(project, everyone, classification=QUARANTINED), everyone)
+    assert secret.old is not None
+    assert secret.new is not None
+    public = factories.case(project, everyone, same_fixture(), classification=PUBLIC)
+    asked = recorded.requested(public, everyone, secret.old, secret.new)
+    kept = recorded.finish(asked, recorded.RED, recorded.GREEN).document
+    assert kept is not None
+    assert kept.classification == QUARANTINED
+
+
+def restrict(payload: Payload | None) -> None:
+    """As storing the same bytes again as quarantined does."""
+    assert payload is not None
+    evidence.store(payload.project, evidence.read(payload), media_type=payload.media_type, classification=QUARANTINED)

@@ -27,8 +27,11 @@ def test_a_fix_is_shown_from_red_to_green_with_its_first_divergence(
 ) -> None:
     html = page(signed_in, recorded.compared(case, everyone))
     assert 'class="badge big ok final"' in html
-    assert "Old violates every boundary check and new holds every check" in html
-    assert "First divergence: the reports differ in status" in html
+    assert (
+        "agent 1 makes the claim “The refund was completed” (completed) in 2 of 2 runs; "
+        "2 holds every check in 2 of 2 runs, on the same fixture."
+    ) in html
+    assert "First divergence: after call 1 refund.lookup, status done → open" in html
     assert '<a href="#outcome-status" data-key="d">Go to it</a>' in html
     assert '<tr class="chg" id="outcome-status">' in html
     assert "2 of 2 runs the same" in html
@@ -82,8 +85,44 @@ def test_equal_rows_are_hidden_with_their_number_and_shown_on_request(
     shown = page(signed_in, comparison, "?show=all")
     rows = shown.count("<tr") - hidden.count("<tr")
     assert rows == int(number[1]) > 0
-    assert 'id="step-1"' in shown
-    assert 'id="step-1"' not in hidden
+    assert 'id="outcome-finish"' not in hidden + shown
+    assert '<th scope="row" class="fld">network' in shown
+    assert '<th scope="row" class="fld">network' not in hidden
+
+
+def test_the_last_equal_call_before_the_divergence_is_shown_among_the_differences(
+    signed_in: Client, project: Project, everyone: User
+) -> None:
+    event = json.loads(factories.fixture())["events"][0]
+    events = [{**event, "seq": seq, "attempt": f"a-{seq}"} for seq in (1, 2)]
+    case = factories.case(project, everyone, factories.fixture(events=events))
+    calls = (recorded.LOOKUP, recorded.LOOKUP)
+    old = recorded.says("Your refund was completed.", *calls, status="done")
+    new = recorded.says("I could not confirm it.", *calls, status="open")
+    html = page(signed_in, recorded.compared(case, everyone, old, new))
+    assert 'id="step-2"' in html
+    assert 'id="step-1"' not in html
+    assert "after call 2 refund.lookup" in html
+
+
+def test_a_new_version_that_still_fails_is_told_with_what_it_does(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    html = page(signed_in, recorded.compared(case, everyone, recorded.RED, recorded.RED))
+    told = "agent 2 makes the claim “The refund was completed” (completed) in 2 of 2 runs, as agent 1 does, on the same"
+    assert told in html
+
+
+def test_a_new_version_that_fails_beside_the_boundary_is_not_said_to_fail_as_old_does(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    html = page(signed_in, recorded.compared(case, everyone, recorded.RED, recorded.says("Nothing to say.")))
+    assert "agent 2 does not say “It is open” (open) in 2 of 2 runs on the same fixture." in html
+
+
+def test_another_verdict_is_told_by_its_reason_with_the_versions(signed_in: Client, case: Case, everyone: User) -> None:
+    html = page(signed_in, recorded.compared(case, everyone, recorded.GREEN, recorded.GREEN))
+    assert "agent 1 against 2: Old did not reproduce the incident" in html
 
 
 def test_controls_that_were_not_run_are_said_to_be_so(signed_in: Client, case: Case, everyone: User) -> None:
@@ -128,6 +167,7 @@ def test_quarantined_manifests_are_withheld_from_who_may_not_read_them(
     assert "The manifests are quarantined evidence" in html
     assert "Verified red to green" in html
     assert "could not confirm the refund" not in html
+    assert "The refund was completed" not in html.partition("<main")[2]
     assert "refund.lookup" not in html
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from replaycases.fixture.model import Fixture
 from replaycases.replay.ending import Ended
 from replaycases.replay.session import Halt, ReplaySession
 from replaycases.verdict.manifest import Manifest, build
@@ -25,14 +26,16 @@ MAIL = ("mail", {"to": "x"})
 PAY = ("pay", {"sum": 4})
 
 
-def run(*calls: tuple[str, dict[str, Any]], status: str = "open", digest: str = cases.OLD) -> Manifest:
-    session = ReplaySession(FIXTURE, serving=None, clock="injected")
+def run(
+    *calls: tuple[str, dict[str, Any]], status: str = "open", digest: str = cases.OLD, of: Fixture = FIXTURE
+) -> Manifest:
+    session = ReplaySession(of, serving=None, clock="injected")
     replies = [session.handle("session.start", {"protocol": 1})]
     replies += [session.handle("tool.call", {"tool": tool, "arguments": arguments}) for tool, arguments in calls]
     replies.append(session.handle("finish", {"message": "m", "status": status}))
     halted = any(isinstance(reply, Halt) for reply in replies)
     ended = Ended(cause="halted") if halted else Ended(cause="exit", exit_status=0)
-    return build(FIXTURE, session.observe(ended=ended), cases.facts(digest=digest))
+    return build(of, session.observe(ended=ended), cases.facts(digest=digest))
 
 
 def rows(old: Manifest, new: Manifest, section: str) -> list[Row]:
@@ -56,6 +59,26 @@ def test_a_call_that_only_new_made_is_a_gap_on_the_old_side() -> None:
     gap = next(row for row in rows(run(LOOK, PAY), run(LOOK, MAIL, PAY), "calls") if row.anchor == "step-2")
     assert gap.kind == "only_new"
     assert text(gap, "old") == "Gap: the old version did not make this call"
+
+
+def test_the_last_equal_call_before_the_sides_part_is_context_and_the_others_are_not() -> None:
+    ended = rows(run(LOOK, MAIL, PAY), run(LOOK, MAIL, PAY, status="done"), "calls")
+    assert [row.anchor for row in ended if row.always] == ["step-3"]
+    parted = rows(run(LOOK, MAIL, PAY), run(LOOK, PAY), "calls")
+    assert [row.anchor for row in parted if row.always and row.kind == "equal"] == ["step-1"]
+    at_once = rows(run(MAIL, PAY), run(LOOK, MAIL, PAY), "calls")
+    assert not any(row.always for row in at_once if row.kind == "equal")
+
+
+def test_of_a_long_call_the_context_is_the_answer_and_every_row_shows_it_whole() -> None:
+    asked = {"id": "x" * 1000}
+    fixture = cases.fixture_2([cases.tool_event(1, "look", asked)], EXPECTED)
+    old, new = (run(("look", asked), status=status, of=fixture) for status in ("open", "done"))
+    section = next(part for part in sections(fixture, old, new) if part.id == "calls")
+    assert "xxx" in text(section.rows[0], "old")
+    short = section.only_differences().rows[0]
+    assert text(short, "old").startswith("result ")
+    assert short.old.note == "what it asked is equal and long"
 
 
 def test_an_ignored_field_is_a_grey_row_with_its_rule_and_changes_nothing() -> None:
