@@ -6,6 +6,7 @@ Exit code 0 when every run completed or was decided, whatever the boundary; 50 o
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,13 @@ def _row(manifest: Manifest) -> Row:
 
 
 def _show_stderr(manifests: Sequence[Manifest]) -> None:
-    """What the workflow printed in the first run that failed: the author of an adapter needs the traceback."""
+    """What the workflow printed in the first run that failed: the author of an adapter needs the traceback. A CI log is
+    kept and shared, and the text may hold values of the case, so there it stays in the manifest."""
     failed = next((m for m in manifests if code_of(m) and m["stderr"]), None)
-    if failed is not None:
-        complain(f"--- standard error of run {failed['run']['set']['index']} ---\n{failed['stderr'].rstrip()}")
+    if failed is None:
+        return
+    name = f"standard error of run {failed['run']['set']['index']}"
+    if os.environ.get("CI"):
+        complain(f"{name} is not printed where CI is set: it stands in the manifest (-o FILE)")
+    else:
+        complain(f"--- {name} ---\n{failed['stderr'].rstrip()}")

@@ -32,18 +32,33 @@ def test_a_replay_line_names_case_hash_version_and_boundary(command: Command) ->
     assert f" {version}: boundary held" in out
 
 
-def test_replay_of_an_implementation_that_cannot_be_imported_exits_60_and_shows_its_traceback(
-    command: Command, tmp_path: Path
-) -> None:
+@pytest.fixture
+def unimportable(tmp_path: Path) -> Path:
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "agent.py").write_text("import a_module_that_is_not_there\n")
     spec = tmp_path / "implementation.json"
     adapter = {"kind": "python", "target": "agent:replay"}
     spec.write_text(json.dumps({"name": "x", "version": "1", "commit": "c", "path": "code", "adapter": adapter}))
-    code, out, err = command("replay", REFUND, "--implementation", spec)
+    return spec
+
+
+def test_an_implementation_that_cannot_be_imported_exits_60_and_shows_its_traceback(
+    command: Command, unimportable: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    code, out, err = command("replay", REFUND, "--implementation", unimportable)
     assert code == 60
     assert "run adapter_error" in out
     assert "a_module_that_is_not_there" in err
+
+
+def test_a_ci_log_never_holds_what_the_workflow_printed(
+    command: Command, unimportable: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    _, out, err = command("replay", REFUND, "--implementation", unimportable)
+    assert "a_module_that_is_not_there" not in out + err
+    assert "stands in the manifest" in err
 
 
 def test_replay_of_an_invalid_fixture_exits_10_before_anything_runs(command: Command, tmp_path: Path) -> None:
