@@ -11,10 +11,11 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 
+from replaycases.replay.ending import Ended
 from replaycases.replay.output import Excerpt
 from replaycases.replay.protocol import InvalidRequest, Lines, MessageTooLong, error_line, parse_request, result_line
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Limits, Sandboxed
-from replaycases.replay.session import Answer, Ended, Halt, ReplaySession
+from replaycases.replay.session import Answer, Halt, ReplaySession
 
 POLL = 0.05
 """Seconds between two looks at the cancel flag, and at whether a silent process still lives."""

@@ -16,8 +16,6 @@ from replaycases.replay.request import BoundaryCall, ProtocolBreach, boundary_ca
 from replaycases.replay.serving import ServingCheck
 from replaycases.verdict.observation import Call, Divergence, Observation, RunStatus
 
-__all__ = ["Answer", "Ended", "Halt", "ReplaySession", "Reply", "ToolError"]
-
 
 @dataclass(frozen=True)
 class Answer:

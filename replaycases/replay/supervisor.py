@@ -18,11 +18,12 @@ from uuid import uuid4
 
 from replaycases.fixture.model import Fixture
 from replaycases.replay.conversation import Conversation
+from replaycases.replay.ending import Ended
 from replaycases.replay.implementation import Implementation
 from replaycases.replay.launching import Prepared, launch_of, prepare
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Limits, Tier
 from replaycases.replay.sandbox.tiers import choose_tier
-from replaycases.replay.session import Ended, ReplaySession
+from replaycases.replay.session import ReplaySession
 from replaycases.replay.staging import Staged, staged
 from replaycases.verdict.manifest import SURFACES, Manifest, RunFacts, RunSet, build
 

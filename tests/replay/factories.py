@@ -8,7 +8,8 @@ from typing import Any
 
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
-from replaycases.replay.session import Ended, Halt, ReplaySession, Reply
+from replaycases.replay.ending import Ended
+from replaycases.replay.session import Halt, ReplaySession, Reply
 from replaycases.verdict.observation import Observation
 
 SERVING = {

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from replaycases.replay.session import Answer, Ended, Halt, ReplaySession, ToolError
+from replaycases.replay.ending import Ended
+from replaycases.replay.session import Answer, Halt, ReplaySession, ToolError
 from tests.replay.factories import (
     EXIT_0,
     FINISH,
