@@ -225,8 +225,9 @@ class TestLimits:
 
     def test_a_message_of_just_the_limit_is_read(self, speak: Any) -> None:
         start = '{"jsonrpc": "2.0", "id": 1, "method": "session.start", "params": {"protocol": 1}}'
-        limits = Limits(wall_seconds=1, message_bytes=len(start))
-        body = "send({!r} + '\\n'); sys.stderr.write(lines.readline().decode()[:9]); send({!r} + '\\n')"
+        limits = Limits(wall_seconds=20, message_bytes=len(start))
+        told = "print(lines.readline().decode()[:9], end='', file=sys.stderr, flush=True)"
+        body = "send({!r} + '\\n'); " + told + "; send({!r} + '\\n')"
         manifest = speak(body.format(start, start + " "), limits)
         assert (manifest["stderr"], manifest.status) == ('{"jsonrpc', "limit_exceeded")
 
