@@ -24,7 +24,10 @@ class User(AbstractUser):
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: User) -> ProjectQuerySet:
-        """Projects in which the user holds a role; all of them for a superuser, who may look but decides nothing."""
+        """Projects in which the user holds a role; all of them for a superuser, who may look but decides nothing; none
+        for somebody who is not active."""
+        if not user.is_active:
+            return self.none()
         if user.is_superuser:
             return self.all()
         return self.filter(memberships__user=user).distinct()

@@ -8,14 +8,12 @@ from typing import Any, cast
 from django.conf import settings
 from django.http import HttpResponse
 from rest_framework.pagination import CursorPagination
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from replaycases.accounts.models import User
 from replaycases.api import errors
-from replaycases.api.parsers import StrictJSONParser
 from replaycases.api.schema import ApiSchema
 from replaycases.cases import evidence, reading
 from replaycases.cases.models import Payload
@@ -37,7 +35,6 @@ class ApiViewSet(GenericViewSet[Any]):
     """Subclasses give `queryset`; it is narrowed to what the user may see, so a foreign object is a 404."""
 
     schema = ApiSchema()
-    parser_classes = [StrictJSONParser, MultiPartParser]
     pagination_class = NewestFirst
     lookup_value_converter = "uuid"
 

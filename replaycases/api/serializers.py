@@ -9,8 +9,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from replaycases.accounts.models import Project
-from replaycases.cases.jobs import MAX_SET_SIZE
+from replaycases.cases.intake import INCIDENT_CAP, TEXT_CAP, TITLE_CAP
+from replaycases.cases.jobs import MAX_SET_SIZE, REASON_CAP
 from replaycases.cases.models import Case, Comparison, Control, FixtureRevision, Implementation, Run, RunSet
+from replaycases.verdict.sides import FEWEST_RESULTS
 
 
 class ScopedField(serializers.PrimaryKeyRelatedField[Any]):
@@ -81,11 +83,11 @@ class NewCaseSerializer(serializers.Serializer[Any]):
     """A failure statement in three parts and a fixture."""
 
     project = ScopedProjectField()
-    title = serializers.CharField(max_length=300)
-    incident_id = serializers.CharField(max_length=200)
-    trigger = serializers.CharField(max_length=4000)
-    prohibited_outcome = serializers.CharField(max_length=4000)
-    deciding_evidence = serializers.CharField(max_length=4000)
+    title = serializers.CharField(max_length=TITLE_CAP)
+    incident_id = serializers.CharField(max_length=INCIDENT_CAP)
+    trigger = serializers.CharField(max_length=TEXT_CAP)
+    prohibited_outcome = serializers.CharField(max_length=TEXT_CAP)
+    deciding_evidence = serializers.CharField(max_length=TEXT_CAP)
     fixture = DocumentField()
     detect = DocumentField(required=False)
 
@@ -194,7 +196,7 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
     """`label` is empty while `state` is "waiting". Only `verified_red_to_green` is a pass."""
 
     project = serializers.SlugRelatedField[Project](slug_field="key", read_only=True)
-    state = serializers.SerializerMethodField()
+    state = serializers.ChoiceField(choices=["waiting", "computed"], read_only=True)
 
     class Meta:
         model = Comparison
@@ -215,19 +217,18 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
         ]
         read_only_fields = fields
 
-    @extend_schema_field(serializers.ChoiceField(choices=["waiting", "computed"]))
-    def get_state(self, comparison: Comparison) -> str:
-        """A stored label is cleared as soon as more runs are asked for, so it stands for "computed"."""
-        return "computed" if comparison.computed_at else "waiting"
-
 
 class NewComparisonSerializer(serializers.Serializer[Any]):
     revision = ScopedField(queryset=FixtureRevision.objects.select_related("case__project"))
     old = ScopedField(queryset=Implementation.objects.all(), required=False, allow_null=True, default=None)
     new = ScopedField(queryset=Implementation.objects.all(), required=False, allow_null=True, default=None)
-    size = serializers.IntegerField(min_value=2, max_value=MAX_SET_SIZE, default=2)
+    size = serializers.IntegerField(min_value=FEWEST_RESULTS, max_value=MAX_SET_SIZE, default=FEWEST_RESULTS)
     with_controls = serializers.BooleanField(default=True)
 
 
 class CancelledSerializer(serializers.Serializer[Any]):
     cancelled = serializers.IntegerField(help_text="How many runs were cancelled or asked to stop.")
+
+
+class VoidingSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=REASON_CAP, help_text="Why no verdict shall read it; stays shown.")

@@ -111,8 +111,3 @@ def _readers(run_set: RunSet) -> QuerySet[Comparison]:
     on_controls = Q(new__digest=digest, with_controls=True, revision=run_set.revision)
     wanted = on_controls | on_incident if run_set.control_id else on_incident
     return Comparison.objects.filter(wanted, project=run_set.project)
-
-
-def result_of(comparison: Comparison) -> judging.Judged:
-    """The verdict rebuilt from the stored bytes, with fixture and manifests, for the page that shows them."""
-    return judging.judge(comparison)

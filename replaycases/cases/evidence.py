@@ -78,10 +78,10 @@ def digest_of(data: bytes) -> str:
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def printable(text: str, *, cap: int) -> str:
+def printable(text: str, *, cap: int | None = None) -> str:
     """Text from an untrusted process as a database column can hold it: control characters and lone surrogates as
     visible escapes (PostgreSQL refuses NUL), cut to `cap` characters with a note of how many were left out."""
     shown = _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    if len(shown) <= cap:
+    if cap is None or len(shown) <= cap:
         return shown
     return f"{shown[:cap]}\n[{len(shown) - cap} more characters]"

@@ -16,8 +16,11 @@ from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.replay.controls import MutationInvalid, mutate
 
+# Characters, as kept: a control character takes six.
 TITLE_CAP = 300
+INCIDENT_CAP = 200
 TEXT_CAP = 4000
+NAME_CAP = 200
 
 
 def create_case(
@@ -34,7 +37,7 @@ def create_case(
     classification: Classification = Classification.QUARANTINED,
 ) -> Case:
     """A new case in quarantine with its first revision. Raises FixtureInvalid with every finding, PermissionDenied, or
-    ValidationError for an empty failure statement; nothing is kept then."""
+    ValidationError for a failure statement with a part that is empty or too long; nothing is kept then."""
     access.require(actor, project, *CREATES_CASES)
     loaded = load_fixture(fixture, detect=detect)
     with transaction.atomic():
@@ -42,7 +45,7 @@ def create_case(
             project=project,
             number=_take_number(project),
             title=_text(title, TITLE_CAP),
-            incident_id=_text(incident_id, 200),
+            incident_id=_text(incident_id, INCIDENT_CAP),
             case_id=loaded.case_id,
             trigger=_text(trigger, TEXT_CAP),
             prohibited_outcome=_text(prohibited_outcome, TEXT_CAP),
@@ -111,7 +114,7 @@ def add_control(
         lifecycle.require_locked(revision.case, actor, "add_control")
         control = Control.objects.create(
             revision=revision,
-            name=_text(name, 200),
+            name=_text(name, NAME_CAP),
             outcome_type=outcome_type,
             payload=_keep(project, fixture, classification),
             mutation=_keep(project, mutation, classification) if mutation is not None else None,
@@ -179,5 +182,9 @@ def _take_number(project: Project) -> int:
 
 
 def _text(text: str, cap: int) -> str:
-    """Trimmed, without what a text column cannot hold, cut to what the column takes."""
-    return evidence.printable(text.strip()[:cap], cap=cap)
+    """Trimmed, with what a text column cannot hold as visible escapes. Raises ValidationError for more than `cap`
+    characters: a statement that was cut would say something else."""
+    kept = evidence.printable(text.strip())
+    if len(kept) > cap:
+        raise ValidationError(f"“{kept[:40]}…” has {len(kept)} characters; at most {cap} are kept.")
+    return kept

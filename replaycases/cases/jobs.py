@@ -108,10 +108,13 @@ def request_comparison(
     with_controls: bool = True,
 ) -> Comparison:
     """Ask for old against new: a declared set a side, and for the new side a set on each control and on each mutated
-    control. Raises as `request_run_set`, and ValidationError where no side is named."""
+    control. Raises as `request_run_set`, and ValidationError where no side is named or both
+    are the same code."""
     project = revision.case.project
     if old is None and new is None:
         raise ValidationError("Choose at least one implementation.")
+    if old is not None and new is not None and old.digest == new.digest:
+        raise ValidationError("Old and new are the same code: nothing can be compared. Choose another version.")
     with transaction.atomic():
         lifecycle.require_locked(revision.case, actor, "request_comparison")
         comparison = Comparison.objects.create(
@@ -327,7 +330,8 @@ def _cancel_one(run_id: UUID) -> None:
 
 
 def void(actor: User, *, run_set: RunSet, reason: str) -> None:
-    """Take a set out of every verdict, with a reason that stays shown. Raises PermissionDenied, ValidationError."""
+    """Take a set out of every verdict, with a reason that stays shown. Raises PermissionDenied, ValidationError without
+    a reason, InvalidTransition if it is out already."""
     access.require(actor, run_set.project, *VOIDS_RUN_SETS)
     if not reason.strip():
         raise ValidationError("Say why the set is voided.")
@@ -335,7 +339,7 @@ def void(actor: User, *, run_set: RunSet, reason: str) -> None:
         why = evidence.printable(reason.strip(), cap=REASON_CAP)
         standing = RunSet.objects.filter(pk=run_set.pk, voided_at=None)
         if not standing.update(voided_at=Now(), voided_by=actor, void_reason=why):
-            raise ValidationError("The set is voided already.")
+            raise lifecycle.InvalidTransition("The set is voided already.")
         comparing.invalidate(run_set)
         events.record(
             actor=actor,

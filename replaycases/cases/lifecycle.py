@@ -11,6 +11,8 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import ADDS_CONTROLS, CREATES_CASES, REQUESTS_REPLAYS, Role
 from replaycases.cases.models import Case, Stage
 
+# The way of a case that comes through; a closed one left it.
+STEPS = (Stage.QUARANTINED, Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED)
 CLOSED = frozenset({Stage.RETIRED, Stage.NON_REPLAYABLE})
 
 ActionName = Literal["request_comparison", "request_run_set", "add_revision", "add_control"]
@@ -25,7 +27,7 @@ _ACTIONS: Mapping[ActionName, tuple[str, frozenset[Role]]] = {
 
 
 class InvalidTransition(Exception):
-    """The case's state does not allow it. The message is a sentence for the person."""
+    """The present state does not allow it. The message is a sentence for the person."""
 
 
 @dataclass(frozen=True, kw_only=True)

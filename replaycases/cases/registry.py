@@ -101,6 +101,13 @@ def _register(actor: User, project: Project, root: Path, spec: Path, *, allowed_
     loaded = replayed.load_implementation(spec, limits=LIMITS)
     document = {**strict_json.parse(spec.read_bytes()), "path": TREE_NAME}
     packed = _pack(loaded, document)
+    if len(packed) > settings.MAX_UPLOAD_BYTES:
+        raise ImplementationInvalid(
+            spec,
+            "/path",
+            f"is {len(packed)} bytes when packed; at most {settings.MAX_UPLOAD_BYTES} are kept",
+            "leave out what the replay does not need",
+        )
     with transaction.atomic():
         payload = evidence.store(
             project, packed, media_type=evidence.ARCHIVE_TYPE, classification=Classification.REDACTED

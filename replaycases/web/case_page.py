@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from replaycases.cases import fixtures
+from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import (
     AuditEvent,
     Case,
@@ -18,15 +19,13 @@ from replaycases.cases.models import (
     FixtureRevision,
     Implementation,
     LaneEntry,
+    LaneName,
     Run,
     RunSet,
     RunState,
     Stage,
 )
 from replaycases.web import timeline
-
-STEPS = (Stage.QUARANTINED, Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED)
-LANES = ("nonblocking", "blocking", "compatibility")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +99,7 @@ def run_sets_of(revision: FixtureRevision) -> list[RunSet]:
     return list(
         RunSet.objects.filter(revision=revision)
         .select_related("implementation", "control")
-        .prefetch_related("runs")
+        .prefetch_related(Prefetch("runs", Run.objects.defer("stderr", "progress")))
         .order_by("implementation__created_at", "implementation_id", "created_at")
     )
 
@@ -159,7 +158,7 @@ def track(case: Case, entries: Sequence[LaneEntry]) -> tuple[list[Step], list[St
             state="now" if name in inside else "",
             note=f"revision {inside[name].revision.number}" if name in inside else "",
         )
-        for name in LANES
+        for name in LaneName.values
     ]
     return stages, lanes
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.urls import reverse
+
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import REQUESTS_REPLAYS
 from replaycases.cases import evidence, fixtures, reading
@@ -50,7 +52,7 @@ class SideView:
 
     @property
     def download(self) -> str:
-        return f"/runs/{self.shown.project.key}/{self.shown.number}/manifest/" if self.shown else ""
+        return reverse("run_manifest", args=[self.shown.project.key, self.shown.number]) if self.shown else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,10 @@ from django.core.files.uploadedfile import UploadedFile
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES, REGISTERS_IMPLEMENTATIONS, Role
+from replaycases.cases import intake
 from replaycases.cases.jobs import MAX_SET_SIZE
 from replaycases.cases.models import Case, Implementation
+from replaycases.verdict.sides import FEWEST_RESULTS
 from replaycases.web.templatetags.ui import short_commit
 
 
@@ -49,17 +51,22 @@ class NewCaseForm(ProjectForm):
     """A case starts from a failure statement with three named parts and a fixture."""
 
     roles = CREATES_CASES
-    title = forms.CharField(max_length=200, help_text="One line: what went wrong, as an observer would say it.")
-    incident_id = forms.CharField(max_length=100, label="Incident", help_text="The incident's own id.")
+    title = forms.CharField(
+        max_length=intake.TITLE_CAP, help_text="One line: what went wrong, as an observer would say it."
+    )
+    incident_id = forms.CharField(max_length=intake.INCIDENT_CAP, label="Incident", help_text="The incident's own id.")
     trigger = forms.CharField(
+        max_length=intake.TEXT_CAP,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="What happened to the workflow. Example: the status call timed out after dispatch.",
     )
     prohibited_outcome = forms.CharField(
+        max_length=intake.TEXT_CAP,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="What must never follow. “The answer was bad” cannot be decided; name the claim or the effect.",
     )
     deciding_evidence = forms.CharField(
+        max_length=intake.TEXT_CAP,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Where it can be seen. Example: the final message and the recorded error of call 2.",
     )
@@ -103,10 +110,10 @@ class ComparisonForm(StyledForm):
     )
     size = forms.IntegerField(
         label="Runs a side",
-        initial=2,
-        min_value=2,
+        initial=FEWEST_RESULTS,
+        min_value=FEWEST_RESULTS,
         max_value=MAX_SET_SIZE,
-        help_text="At least 2. Every run counts; none is retried.",
+        help_text=f"At least {FEWEST_RESULTS}. Every run counts; none is retried.",
     )
     with_controls = forms.BooleanField(
         required=False, initial=True, label="Run the controls too", help_text="Without them no gate accepts the result."
@@ -119,13 +126,6 @@ class ComparisonForm(StyledForm):
             field = self.fields[side]
             field.queryset = known  # type: ignore[attr-defined]
             field.label_from_instance = implementation_label  # type: ignore[attr-defined]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        old, new = cleaned.get("old"), cleaned.get("new")
-        if old and new and old.digest == new.digest:
-            self.add_error("new", "Old and new are the same code: nothing can be compared. Choose another version.")
-        return cleaned
 
 
 def implementation_label(implementation: Implementation) -> str:

@@ -52,6 +52,16 @@ def test_members_see_their_projects_and_their_cases_only() -> None:
     assert list(Case.objects.visible_to(viewer)) == [mine]
 
 
+def test_who_is_not_active_sees_nothing_superusers_included() -> None:
+    case = factories.case(at := factories.project(), factories.everyone(at))
+    root = User.objects.create_superuser("root", "root@example.invalid", is_active=False)
+    member = factories.everyone(at)
+    member.is_active = False
+    for user in (root, member):
+        assert not Case.objects.visible_to(user).filter(pk=case.pk).exists()
+        assert not Project.objects.visible_to(user).exists()
+
+
 def test_a_superuser_may_look_at_everything() -> None:
     one, other = factories.project("ONE"), factories.project("OTHER")
     factories.case(one, factories.everyone(one))

@@ -236,6 +236,25 @@ def test_a_verdict_over_runs_of_a_quarantined_case_is_forbidden_to_who_may_not_r
     assert viewer.get(f"/api/v1/comparisons/{second.pk}/document/").status_code == 403
 
 
+def test_the_same_code_on_both_sides_is_refused(api: APIClient, comparison: Comparison) -> None:
+    body = {"revision": str(comparison.revision_id), "old": str(comparison.old_id), "new": str(comparison.old_id)}
+    response = api.post("/api/v1/comparisons/", body, format="json")
+    assert response.status_code == 400
+    assert "the same code" in response.json()["detail"]
+    assert Comparison.objects.count() == 1
+
+
+def test_qa_voids_a_set_once_and_with_a_reason(api: APIClient, viewer: APIClient, comparison: Comparison) -> None:
+    address = f"/api/v1/run-sets/{comparison.runs()[0].run_set_id}/voiding/"
+    assert viewer.post(address, {"reason": "bad host"}, format="json").status_code == 403
+    assert api.post(address, {"reason": " "}, format="json").status_code == 400
+    voided = api.post(address, {"reason": "bad host"}, format="json")
+    assert voided.status_code == 200
+    assert voided.json()["void_reason"] == "bad host"
+    assert api.get(f"/api/v1/comparisons/{comparison.pk}/").json()["label"] != "verified_red_to_green"
+    assert api.post(address, {"reason": "again"}, format="json").status_code == 409
+
+
 @pytest.mark.parametrize("stage", ["retired", "non_replayable"])
 def test_a_closed_case_takes_no_replays(api: APIClient, comparison: Comparison, stage: str) -> None:
     Case.objects.update(stage=stage)

@@ -12,6 +12,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import jobs
 from replaycases.cases.clock import Now, after
+from replaycases.cases.lifecycle import InvalidTransition
 from replaycases.cases.models import AuditEvent, Classification, Payload, Run, RunSet, RunState
 from tests import factories
 
@@ -222,5 +223,5 @@ def test_voiding_needs_qa_and_a_reason(run_set: RunSet, actor: User) -> None:
     with pytest.raises(ValidationError):
         jobs.void(actor, run_set=run_set, reason="  ")
     jobs.void(actor, run_set=run_set, reason="bad host")
-    with pytest.raises(ValidationError):
+    with pytest.raises(InvalidTransition):
         jobs.void(actor, run_set=run_set, reason="again")

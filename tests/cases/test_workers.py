@@ -85,6 +85,19 @@ def test_a_broker_that_lost_its_messages_loses_no_run(deployment: Deployment) ->
     deployment.wait_until(_all_finished)
 
 
+def test_a_worker_outlives_its_broker_and_goes_on_when_there_is_one_again(deployment: Deployment) -> None:
+    worker = deployment.start_worker()
+    first = _run_set()
+    deployment.wait_until(_all_finished)
+    deployment.stop_broker()
+    deployment.wait_until(lambda: "Connection to broker lost" in deployment.log())
+    jobs.request_run_set(first.requested_by, revision=first.revision, implementation=first.implementation, size=1)
+    deployment.start_broker()
+    deployment.wait_until(_all_finished)
+    assert Run.objects.count() == 2
+    assert worker.poll() is None
+
+
 def test_a_message_delivered_twenty_times_makes_one_result(deployment: Deployment) -> None:
     run = _run_set().runs.get()
     bell.ring([run.pk] * 19)

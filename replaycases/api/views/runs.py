@@ -13,7 +13,13 @@ from rest_framework.response import Response
 from replaycases.api.base import ApiViewSet
 from replaycases.api.errors import WrongState
 from replaycases.api.filters import RunFilter, RunSetFilter
-from replaycases.api.serializers import CancelledSerializer, NewRunSetSerializer, RunSerializer, RunSetSerializer
+from replaycases.api.serializers import (
+    CancelledSerializer,
+    NewRunSetSerializer,
+    RunSerializer,
+    RunSetSerializer,
+    VoidingSerializer,
+)
 from replaycases.cases import jobs
 from replaycases.cases.models import Run, RunSet
 
@@ -40,9 +46,18 @@ class RunSetViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
             raise WrongState("Every run of this set has ended already.")
         return Response({"cancelled": cancelled})
 
+    @extend_schema(request=VoidingSerializer, responses=RunSetSerializer)
+    @action(detail=True, methods=["post"])
+    def voiding(self, request: Request, pk: str) -> Response:
+        """Take the set out of every verdict, with a reason that stays shown; 409 if it is out already."""
+        run_set = self.get_object()
+        jobs.void(self.user, run_set=run_set, **self.checked(VoidingSerializer))
+        run_set.refresh_from_db()
+        return Response(RunSetSerializer(run_set).data)
+
 
 class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
-    queryset = Run.objects.select_related("project", "run_set__revision").defer("stderr", "progress")
+    queryset = Run.objects.select_related("project").defer("stderr", "progress")
     serializer_class = RunSerializer
     filterset_class = RunFilter
 

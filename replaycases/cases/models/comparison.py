@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from django.db import models
 from django.db.models import Q
@@ -12,7 +12,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.cases.models.fixture_revision import FixtureRevision
 from replaycases.cases.models.implementation import Implementation
 from replaycases.cases.models.payload import Payload
-from replaycases.cases.models.run import ENDED, Run
+from replaycases.cases.models.run import Run
 from replaycases.cases.models.scoping import ScopedQuerySet
 
 
@@ -67,13 +67,11 @@ class Comparison(models.Model):
         return (
             Run.objects.filter(wanted, project_id=self.project_id, run_set__mode="replay", run_set__voided_at=None)
             .select_related("run_set__implementation", "run_set__control", "manifest")
-            .defer("manifest__body")
+            .defer("manifest__body", "stderr", "progress")
             .order_by("number")
         )
 
     @property
-    def state(self) -> str:
-        """ "computed" once a verdict stands and nothing it reads is outstanding, else "waiting"."""
-        if self.computed_at is None or self.runs().exclude(state__in=ENDED).exists():
-            return "waiting"
-        return "computed"
+    def state(self) -> Literal["waiting", "computed"]:
+        """A stored verdict is cleared as soon as more runs are asked for, so one that stands is "computed"."""
+        return "computed" if self.computed_at else "waiting"

@@ -6,7 +6,7 @@ from typing import Self, TypeVar
 
 from django.db import models
 
-from replaycases.accounts.models import User
+from replaycases.accounts.models import Project, User
 
 M = TypeVar("M", bound=models.Model)
 
@@ -15,11 +15,8 @@ class ScopedQuerySet(models.QuerySet[M]):
     """A queryset of models that belong to a project, directly or through `PROJECT_PATH`."""
 
     def visible_to(self, user: User) -> Self:
-        """Rows of the projects in which the user holds a role; every row for a superuser (who may only look)."""
-        if user.is_superuser:
+        """Rows of the projects that the user may see; every row, also without a project, for a superuser."""
+        if user.is_superuser and user.is_active:
             return self.all()
-        if not user.is_active:
-            return self.none()
         path = getattr(self.model, "PROJECT_PATH", "project")
-        projects = user.memberships.values("project")
-        return self.filter(**{f"{path}__in": projects})
+        return self.filter(**{f"{path}__in": Project.objects.visible_to(user)})

@@ -10,6 +10,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from replaycases.cases.lifecycle import STEPS
+from replaycases.cases.models import Stage
 from replaycases.web import labels
 
 register = template.Library()
@@ -72,9 +74,8 @@ def when(at: datetime | None, style: str = "minute") -> dict[str, Any]:
 @register.inclusion_tag("parts/stage.html")
 def stage_of(stage: str) -> dict[str, Any]:
     """Four squares and a word, in ink: a stage is not an outcome."""
-    steps = ("quarantined", "in_review", "redaction_approved", "reproduced")
-    reached = steps.index(stage) + 1 if stage in steps else 0
+    reached = STEPS.index(Stage(stage)) + 1 if stage in STEPS else 0
     return {
-        "word": stage.replace("_", " ").replace("non replayable", "non-replayable"),
+        "word": Stage(stage).label.lower(),
         "squares": [{"x": x, "on": index < reached} for index, x in enumerate(("0.5", "11.5", "22.5", "33.5"))],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
@@ -94,6 +95,8 @@ def new_case(request: HttpRequest) -> HttpResponse:
             case = _create(request, form)
         except FixtureInvalid as invalid:
             findings = invalid.findings
+        except ValidationError as refused:
+            form.add_error(None, refused)
         else:
             messages.success(request, f"{case.readable_id} is open.")
             return redirect("case", case.readable_id)

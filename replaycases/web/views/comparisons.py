@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from replaycases.cases import jobs, lifecycle
+from replaycases.cases.models import Comparison, FixtureRevision
 from replaycases.web import comparison_page, progress
 from replaycases.web.forms import ComparisonForm
 from replaycases.web.scope import CaseId, case_or_404, comparison_or_404, user_of
@@ -24,18 +26,20 @@ def request_comparison(request: HttpRequest, case_id: CaseId) -> HttpResponse:
         return redirect(f"{reverse('case', args=[case.readable_id])}#comparisons")
     lifecycle.require(case, user_of(request), "request_comparison")
     form = ComparisonForm(request.POST, case=case, user=user_of(request))
-    if not form.is_valid() or case.current_revision is None:
+    revision = case.current_revision
+    comparison = _ask(request, revision, form) if revision is not None and form.is_valid() else None
+    if comparison is None:
         return render_case(request, case, form, status=422)
-    said = form.cleaned_data
-    comparison = jobs.request_comparison(
-        user_of(request),
-        revision=case.current_revision,
-        old=said["old"],
-        new=said["new"],
-        size=said["size"],
-        with_controls=said["with_controls"],
-    )
     return redirect("comparison", case.readable_id, comparison.number)
+
+
+def _ask(request: HttpRequest, revision: FixtureRevision, form: ComparisonForm) -> Comparison | None:
+    """None if the domain refuses what was said; the form then says why."""
+    try:
+        return jobs.request_comparison(user_of(request), revision=revision, **form.cleaned_data)
+    except ValidationError as refused:
+        form.add_error(None, refused)
+        return None
 
 
 @login_required

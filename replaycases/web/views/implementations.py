@@ -24,9 +24,7 @@ from replaycases.web.scope import user_of
 @require_GET
 def implementation_list(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
-    rows = (
-        Implementation.objects.visible_to(user).select_related("project", "created_by").order_by("name", "-created_at")
-    )
+    rows = Implementation.objects.visible_to(user).select_related("project", "created_by")
     context = {
         "section": "implementations",
         "page": page_of(request, rows.order_by("name", "-created_at")),
