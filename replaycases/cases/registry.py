@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import REGISTERS_IMPLEMENTATIONS
 from replaycases.cases import archives, events, evidence
 from replaycases.cases.models import Classification, Implementation
+from replaycases.cases.models.implementation import NAME_LENGTH
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.replay import implementation as replayed
@@ -25,6 +28,8 @@ from replaycases.replay.tree import Entry, TreeLimits
 
 SPEC_NAME = "implementation.json"
 TREE_NAME = "tree"
+# An odd number of backslashes: the escape, and not a backslash followed by its letters.
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 # An archive is held in memory and in one database row: smaller than what the command line mounts from disk.
 LIMITS = TreeLimits(files=10_000, bytes=128 * 1024 * 1024)
 
@@ -74,7 +79,7 @@ def materialised(implementation: Implementation) -> Iterator[replayed.Implementa
 
 def _inside(root: Path, spec_path: str) -> Path:
     spec = (root / spec_path).resolve() if "\0" not in spec_path else root
-    if not spec.is_relative_to(root) or not spec.is_file():
+    if not spec.is_relative_to(root) or not os.path.isfile(spec):  # the method raises for a name that is too long
         raise ImplementationInvalid(
             Path("archive"), "", "does not hold the implementation file", "give its path inside the archive"
         )
@@ -96,10 +101,20 @@ def _refuse_reaching_out(root: Path, spec: Path) -> None:
         raise ImplementationInvalid(spec, "/python", "is not taken on the server", "leave it out: the worker's is used")
 
 
+def _refuse_what_no_column_holds(spec: Path, document: dict[str, Any]) -> None:
+    """PostgreSQL refuses longer texts than declared, and NUL in JSON; SQLite takes both. Neither shall depend on it."""
+    for name in ("name", "version", "commit"):
+        if len(document[name]) > NAME_LENGTH:
+            raise ImplementationInvalid(spec, f"/{name}", f"longer than {NAME_LENGTH} characters", "shorten it")
+    if _NUL.search(json.dumps(document)):
+        raise ImplementationInvalid(spec, "", "holds a NUL character", "leave it out")
+
+
 def _register(actor: User, project: Project, root: Path, spec: Path, *, allowed_path: str) -> Implementation:
     _refuse_reaching_out(root, spec)
     loaded = replayed.load_implementation(spec, limits=LIMITS)
     document = {**strict_json.parse(spec.read_bytes()), "path": TREE_NAME}
+    _refuse_what_no_column_holds(spec, document)
     packed = _pack(loaded, document)
     if len(packed) > settings.MAX_UPLOAD_BYTES:
         raise ImplementationInvalid(

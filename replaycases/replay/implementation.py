@@ -6,6 +6,7 @@ relative to the file. `adapter` is {kind: "python", target: "package.module:func
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -125,7 +126,7 @@ class _Spec:
 
     def folder(self) -> Path:
         root = (self.file.parent / self.text("path")).resolve()
-        if not root.is_dir():
+        if not os.path.isdir(root):  # the method raises for a name that is too long
             raise self.fault("/path", "not a folder", "name the folder of the code, relative to this file")
         return root
 
@@ -135,7 +136,7 @@ class _Spec:
         # Not resolved: an interpreter in a virtual environment is a link, and is found by where the link stands.
         named = self.file.parent.resolve() / self.text("python")
         path = named / "bin" / "python" if named.is_dir() else named
-        if not path.exists():
+        if not os.path.exists(path):
             raise self.fault("/python", "no interpreter at this path", "name an interpreter or a virtual environment")
         return path
 

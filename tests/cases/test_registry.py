@@ -120,3 +120,39 @@ def test_only_a_workflow_engineer_registers(actor: User) -> None:
     project = actor.memberships.first().project
     with pytest.raises(PermissionDenied):
         _register(factories.person(project, Role.QA), factories.archive(factories.NEW_CODE))
+
+
+@pytest.mark.parametrize(
+    ("spec", "pointer"),
+    [
+        ({"name": "n" * 201}, "/name"),
+        ({"version": "v" * 201}, "/version"),
+        ({"commit": "c" * 201}, "/commit"),
+        ({"serving": {"settings": {"stop": "a\0"}}}, ""),
+        ({"serving": {"settings": {"a\0": 1}}}, ""),
+        ({"path": "p" * 300}, "/path"),
+    ],
+)
+def test_what_the_database_would_refuse_is_refused_with_its_place(
+    actor: User, spec: dict[str, Any], pointer: str
+) -> None:
+    with pytest.raises(ImplementationInvalid) as refused:
+        _register(actor, factories.archive(factories.NEW_CODE, spec=spec))
+    assert refused.value.pointer == pointer
+
+
+def test_a_backslash_before_the_letters_of_an_escape_is_no_nul(actor: User) -> None:
+    spec = {"serving": {"settings": {"stop": "\\u0000"}}}
+    registered = _register(actor, factories.archive(factories.NEW_CODE, spec=spec))
+    assert Implementation.objects.get(pk=registered.pk).spec["serving"] == spec["serving"]
+
+
+def test_a_path_in_the_archive_that_no_file_can_have_is_not_there(actor: User) -> None:
+    with pytest.raises(ImplementationInvalid, match="does not hold the implementation file"):
+        _register(actor, factories.archive(factories.NEW_CODE), "a" * 300)
+
+
+def test_code_that_is_too_large_to_be_kept_is_refused_with_both_sizes(actor: User, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 100
+    with pytest.raises(ImplementationInvalid, match=r"bytes when packed; at most 100 are kept"):
+        _register(actor, factories.archive(factories.NEW_CODE))

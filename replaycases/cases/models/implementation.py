@@ -11,6 +11,8 @@ from replaycases.accounts.models import Project, User
 from replaycases.cases.models.payload import Payload
 from replaycases.cases.models.scoping import ScopedQuerySet
 
+NAME_LENGTH = 200
+
 
 class Implementation(models.Model):
     """A registered version. `digest` is the hash of the tree that is mounted; `archive` holds that tree, so that any
@@ -19,9 +21,9 @@ class Implementation(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="implementations")
-    name = models.CharField(max_length=200)
-    version = models.CharField(max_length=200)
-    commit = models.CharField(max_length=200, blank=True)
+    name = models.CharField(max_length=NAME_LENGTH)
+    version = models.CharField(max_length=NAME_LENGTH)
+    commit = models.CharField(max_length=NAME_LENGTH, blank=True)
     digest = models.CharField(max_length=71)
     spec: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField()
     spec_path = models.CharField(max_length=500)
