@@ -307,12 +307,15 @@ def cancel(actor: User, *, subject: RunSet | Comparison) -> int:
             _cancel_one(run_id)
         events.record(
             actor=actor,
-            action=f"{'run_set' if isinstance(subject, RunSet) else 'comparison'}.cancelled",
+            action=CANCELLED[type(subject)],
             subject=subject,
             project=subject.project,
             after={"runs": len(ids)},
         )
     return len(ids)
+
+
+CANCELLED = {RunSet: "run_set.cancelled", Comparison: "comparison.cancelled"}
 
 
 def _outstanding(subject: RunSet | Comparison) -> QuerySet[Run]:

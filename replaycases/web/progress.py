@@ -17,12 +17,14 @@ LONGEST_WAIT = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """`place` is the number of queued runs of all projects that stand before ours, plus one; None when none waits.
-    `wait` is the number of seconds until the page asks again: 2, growing to 10."""
+    """`own` is how many outstanding runs this comparison asked for itself: what cancelling it ends. `place` is the number
+    of queued runs of all projects that stand before ours, plus one; None when none waits. `wait` is the number of
+    seconds until the page asks again: 2, growing to 10."""
 
     done: int
     total: int
     running: int
+    own: int
     place: int | None
     elapsed: str
     wait: int
@@ -34,15 +36,16 @@ class Job:
 
 def of(comparison: Comparison, *, waited: str = "") -> Job | None:
     """None once nothing is outstanding. `waited` is the interval that the page used last."""
-    runs = list(comparison.runs().order_by("not_before", "number").values_list("state", "pk"))
+    runs = list(comparison.runs().order_by("not_before", "number").values_list("state", "pk", "run_set__comparison"))
     outstanding = [row for row in runs if row[0] not in ENDED]
     if not outstanding and comparison.computed_at:
         return None
-    queued = [pk for state, pk in outstanding if state == RunState.QUEUED]
+    queued = [pk for state, pk, _ in outstanding if state == RunState.QUEUED]
     return Job(
         done=len(runs) - len(outstanding),
         total=len(runs),
-        running=sum(state == RunState.LEASED for state, _ in outstanding),
+        running=sum(state == RunState.LEASED for state, *_ in outstanding),
+        own=sum(asked_by == comparison.pk for *_, asked_by in outstanding),
         place=_place(queued[0]) if queued else None,
         elapsed=in_words(timezone.now() - comparison.created_at),
         wait=_wait(waited),

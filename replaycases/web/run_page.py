@@ -9,11 +9,13 @@ import django_filters
 from django.db.models import Q, QuerySet
 
 from replaycases.accounts.models import User
+from replaycases.accounts.roles import VOIDS_RUN_SETS
 from replaycases.cases import evidence, reading
 from replaycases.cases.models import MAX_ATTEMPTS, Run, RunState
 from replaycases.verdict.manifest import parse
 from replaycases.web import words
 from replaycases.web.call_rows import asked, call_name
+from replaycases.web.scope import may
 
 CALLS_SHOWN = 500
 
@@ -61,6 +63,7 @@ def context(run: Run, *, user: User) -> dict[str, Any]:
         "case": case,
         "revision": run.run_set.revision,
         "max_attempts": MAX_ATTEMPTS,
+        "may_void": run.run_set.voided_at is None and may(user, run.project, VOIDS_RUN_SETS),
         "manifest": manifest,
         "manifest_size": payload.size if payload else 0,
         "withheld": None if readable else reading.readers(),

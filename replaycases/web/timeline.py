@@ -25,7 +25,7 @@ SENTENCES = {
     "comparison.computed": ("verdict", "eq"),
     "comparison.cancelled": ("cancelled a comparison", "cross"),
     "run_set.requested": ("asked for replays", "play"),
-    "runset.cancelled": ("cancelled replays", "cross"),
+    "run_set.cancelled": ("cancelled replays", "cross"),
     "run_set.voided": ("voided a run set", "cross"),
 }
 

@@ -30,6 +30,7 @@ urlpatterns = [
     path("runs/", runs.run_list, name="run_list"),
     path("runs/<project_key:key>/<int:number>/", runs.run_detail, name="run"),
     path("runs/<project_key:key>/<int:number>/manifest/", runs.manifest, name="run_manifest"),
+    path("runs/<project_key:key>/<int:number>/voiding/", runs.void_set, name="run_voiding"),
     path("implementations/", implementations.implementation_list, name="implementation_list"),
     path("implementations/new/", implementations.new_implementation, name="new_implementation"),
     path("implementations/<uuid:pk>/", implementations.implementation_detail, name="implementation"),

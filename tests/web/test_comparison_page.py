@@ -227,6 +227,20 @@ def test_cancelling_keeps_what_had_finished(signed_in: Client, case: Case, every
     assert states == [RunState.CANCELLED, RunState.CANCELLED, RunState.CANCELLED, RunState.FINISHED]
 
 
+def test_cancelling_is_offered_only_for_runs_that_the_comparison_asked_for(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
+    new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
+    mine, theirs = (recorded.requested(case, everyone, old, new) for _ in range(2))
+    assert 'id="cancel"' in page(signed_in, mine)
+    jobs.cancel(everyone, subject=mine)
+    waiting = page(signed_in, mine)
+    assert "4 of 8 done" in waiting
+    assert 'id="cancel"' not in waiting
+    assert 'id="cancel"' in page(signed_in, theirs)
+
+
 def test_a_comparison_is_requested_by_the_form(signed_in: Client, case: Case, everyone: User) -> None:
     old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
     new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")

@@ -7,7 +7,7 @@ from django.test import Client
 
 from replaycases.accounts.models import Project, User
 from replaycases.cases import evidence
-from replaycases.cases.models import Case, Classification, Implementation
+from replaycases.cases.models import Case, Classification, Comparison, Implementation
 from tests import factories
 from tests.web import recorded
 
@@ -44,6 +44,24 @@ def test_a_queued_run_says_that_it_waits(signed_in: Client, case: Case, everyone
     recorded.requested(case, everyone, old, new)
     assert "The run waits for a worker." in signed_in.get("/runs/RC/1/").content.decode()
     assert signed_in.get("/runs/RC/1/manifest/").status_code == 404
+
+
+def test_qa_voids_a_set_with_a_reason_and_only_once(signed_in: Client, case: Case, everyone: User) -> None:
+    comparison = recorded.compared(case, everyone)
+    address = "/runs/RC/1/voiding/"
+    assert b"Say why the set is voided." in signed_in.post(address, {"reason": " "}, follow=True).content
+    assert Comparison.objects.get(pk=comparison.pk).label == "verified_red_to_green"
+    html = signed_in.post(address, {"reason": "the host was broken"}, follow=True).content.decode()
+    assert "the host was broken. No verdict reads it." in html
+    assert address not in html
+    assert Comparison.objects.get(pk=comparison.pk).label == ""
+    assert signed_in.post(address, {"reason": "again"}).status_code == 409
+
+
+def test_voiding_is_offered_only_to_who_may(looking: Client, signed_in: Client, case: Case, everyone: User) -> None:
+    recorded.compared(case, everyone)
+    assert b"Void this set" in signed_in.get("/runs/RC/1/").content
+    assert b"Void this set" not in looking.get("/runs/RC/1/").content
 
 
 def test_a_manifest_downloads_its_exact_bytes(signed_in: Client, case: Case, everyone: User) -> None:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import REQUESTS_REPLAYS, Role
+from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS, Role
 from replaycases.cases.models import Case, Comparison
 from tests import factories
 from tests.web import recorded
@@ -23,7 +23,9 @@ READS = (
     "/runs/{key}/{run}/manifest/",
     "/implementations/{implementation}/",
 )
-WRITES = ("/cases/{case}/comparisons/", "/cases/{case}/comparisons/{comparison}/cancellation/")
+ASKS = ("/cases/{case}/comparisons/", "/cases/{case}/comparisons/{comparison}/cancellation/")
+VOIDS = ("/runs/{key}/{run}/voiding/",)
+WRITES = (*ASKS, *VOIDS)
 OPEN_LISTS = ("/cases/", "/runs/", "/implementations/", "/cases/new/", "/implementations/new/")
 
 
@@ -84,11 +86,14 @@ def test_a_member_reads_what_is_not_quarantined_whatever_the_role(world: World) 
         assert answers == {**dict.fromkeys(READS, 200), redirected: 302}
 
 
-def test_replays_are_asked_for_and_cancelled_only_by_the_roles_that_may(world: World) -> None:
-    for role in set(Role) - REQUESTS_REPLAYS:
+@pytest.mark.parametrize(("routes", "roles"), [(ASKS, REQUESTS_REPLAYS), (VOIDS, VOIDS_RUN_SETS)])
+def test_a_write_is_done_only_by_the_roles_that_may(
+    world: World, routes: tuple[str, ...], roles: frozenset[Role]
+) -> None:
+    for role in set(Role) - roles:
         client = client_of(factories.person(world.project, role))
-        answers = {route: client.post(world.address(route)).status_code for route in WRITES}
-        assert answers == dict.fromkeys(WRITES, 403)
+        answers = {route: client.post(world.address(route), {"reason": "x"}).status_code for route in routes}
+        assert answers == dict.fromkeys(routes, 403)
 
 
 def test_without_an_account_there_is_only_the_login(world: World, client: Client) -> None:

@@ -34,6 +34,7 @@ class AuditEvent(models.Model):
 
     class Meta:
         ordering = ["sequence"]
+        indexes = [models.Index(fields=["object_id"], name="audit_event_by_object")]
 
     def __str__(self) -> str:
         return f"{self.sequence} {self.action}"

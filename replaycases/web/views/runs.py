@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
 
 from replaycases.accounts.models import Project
-from replaycases.cases import evidence, reading
+from replaycases.cases import evidence, jobs, reading
 from replaycases.web import run_page
 from replaycases.web.downloads import attachment
 from replaycases.web.pages import page_of
@@ -35,6 +37,20 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def run_detail(request: HttpRequest, key: str, number: int) -> HttpResponse:
     run = run_or_404(request, key, number)
     return render(request, "runs/detail.html", run_page.context(run, user=user_of(request)))
+
+
+@login_required
+@require_POST
+def void_set(request: HttpRequest, key: str, number: int) -> HttpResponse:
+    """Take the run's whole set out of every verdict."""
+    run = run_or_404(request, key, number)
+    try:
+        jobs.void(user_of(request), run_set=run.run_set, reason=request.POST.get("reason", ""))
+    except ValidationError as refused:
+        messages.error(request, " ".join(refused.messages))
+    else:
+        messages.success(request, "The set is voided. It stays listed with its reason, and no verdict reads it.")
+    return redirect("run", key, number)
 
 
 @login_required
