@@ -11,6 +11,7 @@ import json
 import os
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -21,12 +22,21 @@ ALIAS = "replaycases-files"
 
 
 class Channel(virtual.Channel):
-    """Messages are files `SENT_UUID.QUEUE.msg` below the transport option `folder`, oldest first."""
+    """Messages are files `SENT_UUID.QUEUE.msg` below the transport option `folder`, oldest first. Raises OSError where
+    the folder cannot be used: the connection is lost then, and opening a channel is how it is tried again."""
 
-    def _folder(self) -> Path:
-        folder = Path(self.connection.client.transport_options["folder"])
+    def __init__(self, connection: Any, **kwargs: Any) -> None:
+        self._folder_of(connection)
+        super().__init__(connection, **kwargs)  # type: ignore[no-untyped-call] # kombu has no types here
+
+    @staticmethod
+    def _folder_of(connection: Any) -> Path:
+        folder = Path(connection.client.transport_options["folder"])
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
+
+    def _folder(self) -> Path:
+        return self._folder_of(self.connection)
 
     def _names(self, queue: str) -> list[str]:
         return sorted(name for name in os.listdir(self._folder()) if name.endswith(f".{queue}.msg"))
@@ -46,9 +56,11 @@ class Channel(virtual.Channel):
                 (folder / name).rename(taken)
             except FileNotFoundError:
                 continue  # another worker took it
-            message: dict[str, Any] = json.loads(taken.read_text())
+            data = taken.read_bytes()
             taken.unlink()
-            return message
+            with suppress(ValueError):  # damaged: a hint less, and the sweep sends another one
+                message: dict[str, Any] = json.loads(data)
+                return message
         raise Empty
 
     def _size(self, queue: str) -> int:
@@ -65,6 +77,8 @@ class Transport(virtual.Transport):
     """State is the directory, so that every process sees the same queues."""
 
     Channel = Channel
+    # A folder that cannot be used is a broker that is down: workers wait for it, and publishing fails by name.
+    connection_errors = (OSError,)
     global_state = virtual.BrokerState()  # type: ignore[no-untyped-call] # kombu has no types here
     driver_type = "filesystem"
     driver_name = "filesystem"

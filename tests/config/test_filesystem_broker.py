@@ -45,6 +45,23 @@ def test_an_unfinished_message_is_not_taken(connection: Connection, tmp_path: Pa
         connection.default_channel._get("q")
 
 
+def test_a_message_that_is_damaged_is_dropped_and_stops_nobody(connection: Connection, tmp_path: Path) -> None:
+    (tmp_path / "00000000000000000001_x.q.msg").write_bytes(b'{"half":')
+    (tmp_path / "00000000000000000002_x.q.msg").write_bytes(b"\xff")
+    channel = connection.default_channel
+    channel._put("q", {"n": 1})
+    assert channel._get("q") == {"n": 1}
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_used_is_a_lost_connection(tmp_path: Path) -> None:
+    (tmp_path / "no folder").write_text("")
+    options = {"folder": str(tmp_path / "no folder")}
+    url = f"{filesystem_broker.ALIAS}://localhost//"
+    with Connection(url, transport_options=options) as refused, pytest.raises(refused.connection_errors):
+        refused.connect()
+
+
 WRITER = """
 import sys
 from kombu import Connection
