@@ -1,4 +1,4 @@
-"""Domain refusals as pages of ours."""
+"""What holds for every response: no cache keeps it, and domain refusals are pages of ours."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_cache_control
 
 from replaycases.cases.lifecycle import InvalidTransition
+
+
+class NeverStored:
+    """Pages, downloads and API answers hold evidence that only this person may see: neither a proxy nor the browser
+    keeps them, so that nothing is left to read after signing out or after the evidence has expired."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        patch_cache_control(response, private=True, no_store=True)
+        return response
 
 
 class ConflictPage:

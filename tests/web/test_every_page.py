@@ -47,6 +47,19 @@ def test_no_page_holds_code_that_the_policy_must_allow(signed_in: Client, full: 
         assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", html), address
 
 
+def test_what_a_signed_in_person_saw_is_kept_by_no_cache(signed_in: Client, full: None) -> None:
+    run = signed_in.get("/api/v1/runs/").json()["results"][0]["id"]
+    downloads = ("/runs/RC/1/manifest/", "/cases/RC-1/revisions/1/document/", f"/api/v1/runs/{run}/manifest/")
+    for address in (*PAGES, *downloads, "/api/v1/cases/"):
+        kept = signed_in.get(address).headers["Cache-Control"]
+        assert {"no-store", "private"} <= set(kept.split(", ")), address
+
+
+def test_every_page_answers_the_head_of_what_it_answers(signed_in: Client, full: None) -> None:
+    for address in (*PAGES, "/runs/RC/1/manifest/", "/cases/RC-1/revisions/1/document/"):
+        assert signed_in.head(address).status_code == signed_in.get(address).status_code, address
+
+
 def test_every_page_has_a_title_one_heading_and_its_landmarks(signed_in: Client, full: None) -> None:
     for address in PAGES:
         html = signed_in.get(address).content.decode()

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import CREATES_CASES
@@ -22,7 +22,7 @@ from replaycases.web.scope import CaseId, case_or_404, user_of
 
 
 @login_required
-@require_GET
+@require_safe
 def case_list(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     found = CaseFilter(request.GET, queryset=listed_cases(user))
@@ -41,7 +41,7 @@ def case_list(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def case_detail(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     case = case_or_404(request, case_id)
     return render_case(request, case, ComparisonForm(case=case, user=user_of(request)))
@@ -85,7 +85,7 @@ def _readable(request: HttpRequest, case: Case) -> bool:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_case(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     form = NewCaseForm(request.POST or None, request.FILES or None, user=user)

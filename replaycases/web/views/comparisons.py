@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from replaycases.cases import jobs, lifecycle
 from replaycases.cases.models import Comparison, FixtureRevision
@@ -19,10 +19,10 @@ from replaycases.web.views.cases import render_case
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def request_comparison(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     case = case_or_404(request, case_id)
-    if request.method == "GET":
+    if request.method in ("GET", "HEAD"):
         return redirect(f"{reverse('case', args=[case.readable_id])}#comparisons")
     lifecycle.require(case, user_of(request), "request_comparison")
     form = ComparisonForm(request.POST, case=case, user=user_of(request))
@@ -43,7 +43,7 @@ def _ask(request: HttpRequest, revision: FixtureRevision, form: ComparisonForm) 
 
 
 @login_required
-@require_GET
+@require_safe
 def comparison_detail(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
     comparison = comparison_or_404(request, case_id, number)
     context = comparison_page.context(comparison, user=user_of(request), everything=request.GET.get("show") == "all")

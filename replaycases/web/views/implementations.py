@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import REGISTERS_IMPLEMENTATIONS
@@ -21,7 +21,7 @@ from replaycases.web.scope import user_of
 
 
 @login_required
-@require_GET
+@require_safe
 def implementation_list(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     rows = Implementation.objects.visible_to(user).select_related("project", "created_by")
@@ -35,7 +35,7 @@ def implementation_list(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def implementation_detail(request: HttpRequest, pk: str) -> HttpResponse:
     user = user_of(request)
     rows = Implementation.objects.visible_to(user).select_related("project", "created_by", "archive")
@@ -48,7 +48,7 @@ def implementation_detail(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_implementation(request: HttpRequest) -> HttpResponse:
     """Two forms on one page; the field `by` says which one was sent."""
     user = user_of(request)

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from replaycases.accounts.models import Project
 from replaycases.cases import evidence, jobs, reading
@@ -18,7 +18,7 @@ from replaycases.web.scope import run_or_404, user_of
 
 
 @login_required
-@require_GET
+@require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     found = run_page.RunFilter(request.GET, queryset=run_page.listed_runs(user))
@@ -33,7 +33,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def run_detail(request: HttpRequest, key: str, number: int) -> HttpResponse:
     run = run_or_404(request, key, number)
     return render(request, "runs/detail.html", run_page.context(run, user=user_of(request)))
@@ -54,7 +54,7 @@ def void_set(request: HttpRequest, key: str, number: int) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def manifest(request: HttpRequest, key: str, number: int) -> HttpResponse:
     run = run_or_404(request, key, number)
     if run.manifest is None:
