@@ -17,9 +17,9 @@ LONGEST_WAIT = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """`own` is how many outstanding runs this comparison asked for itself: what cancelling it ends. `place` is the number
-    of queued runs of all projects that stand before ours, plus one; None when none waits. `wait` is the number of
-    seconds until the page asks again: 2, growing to 10."""
+    """`own` is how many outstanding runs this comparison asked for itself: what cancelling it ends. `place` is the
+    number of queued runs of all projects that stand before ours, plus one; None when none waits. `wait` is the number
+    of seconds until the page asks again: 2, growing to 10."""
 
     done: int
     total: int

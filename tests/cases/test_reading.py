@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import evidence, intake, reading
+from replaycases.cases import evidence, intake, jobs, reading
 from replaycases.cases.models import Classification, Comparison, OutcomeType, Payload
 from tests import factories
 from tests.web import recorded
@@ -127,12 +127,14 @@ def test_a_manifest_is_restricted_with_what_it_replayed_and_with_nothing_else(
 
 
 def test_a_verdict_is_stored_as_restricted_as_its_parts(project: Project, everyone: User) -> None:
-    secret = recorded.compared(factories.case(project, everyone, classification=QUARANTINED), everyone)
-    assert secret.old is not None
-    assert secret.new is not None
+    secret = factories.case(project, everyone, classification=QUARANTINED)
     public = factories.case(project, everyone, same_fixture(), classification=PUBLIC)
-    asked = recorded.requested(public, everyone, secret.old, secret.new)
-    kept = recorded.finish(asked, recorded.RED, recorded.GREEN).document
+    old, new = (
+        factories.implementation(project, everyone, code, version=version)
+        for code, version in ((factories.OLD_CODE, "1"), (factories.NEW_CODE, "2"))
+    )
+    jobs.request_run_set(everyone, revision=factories.revision(secret), implementation=new, size=1)
+    kept = recorded.finish(recorded.requested(public, everyone, old, new), recorded.RED, recorded.GREEN).document
     assert kept is not None
     assert kept.classification == QUARANTINED
 
