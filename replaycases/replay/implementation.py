@@ -135,7 +135,7 @@ class _Spec:
             return None
         # Not resolved: an interpreter in a virtual environment is a link, and is found by where the link stands.
         named = self.file.parent.resolve() / self.text("python")
-        path = named / "bin" / "python" if named.is_dir() else named
+        path = named / "bin" / "python" if os.path.isdir(named) else named
         if not os.path.exists(path):
             raise self.fault("/python", "no interpreter at this path", "name an interpreter or a virtual environment")
         return path

@@ -131,7 +131,7 @@ def _entry(root: Path, path: str, info: os.stat_result) -> Entry | None:
     if not stat.S_ISREG(info.st_mode):
         raise TreeInvalid(path, f"neither a file nor a folder nor a link; remove it or name it in {IGNORE_FILE}")
     try:
-        descriptor = open_file(root / path)
+        descriptor = _open_whole(root / path, info.st_size)
     except OSError as error:
         raise TreeInvalid(path, f"cannot be read ({error.strerror or error})") from None
     with os.fdopen(descriptor, "rb") as stream:
@@ -141,6 +141,18 @@ def _entry(root: Path, path: str, info: os.stat_result) -> Entry | None:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     kind: Literal["executable", "file"] = "executable" if info.st_mode & stat.S_IXUSR else "file"
     return Entry(path=path, kind=kind, digest=f"sha256:{digest}")
+
+
+def _open_whole(path: Path, size: int) -> int:
+    """Like open_file; refuses a file that holds more than its size, as those of /proc do: it may have no end."""
+    descriptor = open_file(path)
+    try:
+        if os.pread(descriptor, 1, size):
+            raise OSError("it holds more than its size")
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _inner_target(root: Path, path: str) -> str:

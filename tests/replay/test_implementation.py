@@ -298,6 +298,22 @@ def test_a_path_that_is_too_long_is_refused(tmp_path: Path, code: Path, monkeypa
         load(tmp_path)
 
 
+@pytest.mark.parametrize("key", ["path", "python"])
+def test_a_name_that_no_system_takes_is_a_fault_of_the_file(tmp_path: Path, code: Path, key: str) -> None:
+    with pytest.raises(ImplementationInvalid) as refused:
+        load(tmp_path, **{key: "x" * 5000})
+    assert refused.value.pointer == f"/{key}"
+
+
+@pytest.mark.skipif(not Path("/proc/sys/kernel/random").is_dir(), reason="needs Linux's /proc")
+def test_a_file_that_holds_more_than_its_size_is_refused(tmp_path: Path) -> None:
+    """Such a file may have no end, and what it holds now is not what it holds next."""
+    with pytest.raises(ImplementationInvalid) as refused:
+        load(tmp_path, path="/proc/sys/kernel/random")
+    assert refused.value.pointer == "/path"
+    assert "more than its size" in str(refused.value)
+
+
 def test_a_pipe_in_the_folder_is_refused_and_not_read(tmp_path: Path, code: Path) -> None:
     os.mkfifo(code / "pipe")
     with pytest.raises(ImplementationInvalid, match="pipe: neither a file"):

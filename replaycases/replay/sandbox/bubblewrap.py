@@ -66,7 +66,7 @@ class Bubblewrap:
             supervisor=os.getpid(),
             uid=other_uid(),
             argv=_command(launch, limits),
-            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+            env={"LC_ALL": "C"},  # inside, it can be read of process 1
             workdir="/",
             private=None,
             system=[],
@@ -105,7 +105,7 @@ def _judge(report: BinaryIO, status: int) -> int:
 def _command(launch: Launch, limits: Limits) -> list[str]:
     env = environment(launch, private=PRIVATE)
     return [
-        *("bwrap", "--json-status-fd", str(STATUS_FD), "--seccomp", str(FILTER_FD)),
+        *(shutil.which("bwrap") or "bwrap", "--json-status-fd", str(STATUS_FD), "--seccomp", str(FILTER_FD)),
         *_namespaces(),
         *_root(launch, limits),
         *(word for name, value in env.items() for word in ("--setenv", name, value)),

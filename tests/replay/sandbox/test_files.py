@@ -128,6 +128,20 @@ print(json.dumps(environments + lines))
             victim.kill()
 
 
+def test_no_process_inside_has_the_environment_of_the_supervisor(tier: Tier, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/canary-folder")
+    code = """
+import glob
+def read(path):
+    try:
+        return open(path, "rb").read()
+    except OSError:
+        return b""
+print(json.dumps([path for path in glob.glob("/proc/*/environ") if b"canary" + b"-folder" in read(path)]))
+"""
+    assert ask(tier, code) == []
+
+
 def test_no_descriptor_is_inherited_but_the_protocol_and_the_outputs(tier: Tier) -> None:
     code = """
 def is_open(fd):
