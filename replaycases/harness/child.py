@@ -21,7 +21,8 @@ NOT_IMPORTED, NOT_FINISHED = 3, 4
 
 
 def main() -> int:
-    """The only argument is one JSON object: {target: "package.module:function", workdir, freeze: {at, by} or null}."""
+    """The only argument is one JSON object: {target: "package.module:function", workdir, freeze: {at, by} or null},
+    `at` in nanoseconds since 1970."""
     options = json.loads(sys.argv[1])
     wire = Wire(int(os.environ.pop("REPLAYCASES_FD")))
     # The first place was this package's; the workflow's own folder takes it, so that its modules win.

@@ -8,33 +8,75 @@ themselves (numpy's generators among them). Which mechanism stops the clock is t
 from __future__ import annotations
 
 import os
-import random
+import sys
 import time
-import uuid
-from datetime import datetime, timedelta, timezone
-from typing import Any, Callable, Optional
+from _random import Random as _Source
 
-from .instants import parse_instant
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any, Callable
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NODE = 0x02005E000001
 """A locally administered address in place of the machine's, for uuid1."""
 
 
-def freeze(instant: str, mechanism: str) -> None:
-    """Stop the clock at `instant` (ISO 8601 with offset) by "time-machine" or "stdlib", and seed all randomness
-    with it. Raises ImportError if time-machine is asked for and not there."""
-    moment = parse_instant(instant)
+def freeze(nanoseconds: int, mechanism: str) -> None:
+    """Stop the clock at `nanoseconds` since 1970 by "time-machine" or "stdlib", and seed all randomness with them.
+    Raises ImportError if time-machine is asked for and not there."""
     if mechanism == "time-machine":
-        import time_machine
-
-        # time-machine takes UTC for a wish about the local zone and would change TZ; another offset says only when.
-        time_machine.travel(moment.astimezone(timezone(timedelta(hours=1))), tick=False).start()
+        _travel(nanoseconds)
     else:
-        nanoseconds = (moment - _EPOCH) // timedelta(microseconds=1) * 1000
         _freeze_time(nanoseconds)
-        _freeze_datetime(nanoseconds)
-    _freeze_randomness(instant)
+        _when_imported("datetime", lambda module: _freeze_datetime(module, nanoseconds))
+    _freeze_randomness(nanoseconds)
+
+
+def _travel(nanoseconds: int) -> None:
+    from datetime import datetime, timedelta, timezone
+
+    import time_machine
+
+    # time-machine takes UTC for a wish about the local zone and would change TZ; another offset says only when.
+    epoch = datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))
+    time_machine.travel(epoch + timedelta(microseconds=nanoseconds // 1000), tick=False).start()
+
+
+def _when_imported(name: str, patch: Callable[[ModuleType], None]) -> None:
+    """Apply `patch` to the module as soon as it is there: a start that does not need it need not import it."""
+    if name in sys.modules:
+        patch(sys.modules[name])
+    sys.meta_path.insert(0, _Finder(name, patch))
+
+
+class _Finder:
+    """Finds one module as the other finders do, and has it patched whenever it was executed."""
+
+    def __init__(self, name: str, patch: Callable[[ModuleType], None]) -> None:
+        self._name, self._patch = name, patch
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != self._name:
+            return None
+        for finder in sys.meta_path:
+            spec: Any = None if finder is self else finder.find_spec(name, path, target)
+            if spec is not None:
+                spec.loader = _Loader(spec.loader, self._patch)
+                return spec
+        return None
+
+
+class _Loader:
+    def __init__(self, loader: Any, patch: Callable[[ModuleType], None]) -> None:
+        self._loader, self._patch = loader, patch
+
+    def create_module(self, spec: Any) -> Any:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._patch(module)
 
 
 def _freeze_time(nanoseconds: int) -> None:
@@ -66,10 +108,8 @@ def _freeze_time(nanoseconds: int) -> None:
         setattr(time, name, function)
 
 
-def _freeze_datetime(nanoseconds: int) -> None:
+def _freeze_datetime(module: Any, nanoseconds: int) -> None:
     """Replace `datetime.datetime`: its `now` reads the kernel's clock from C. `date.today` goes through time.time."""
-    import datetime as module
-
     real: Any = module.datetime
     seconds, micros = nanoseconds // 1_000_000_000, nanoseconds // 1000 % 1_000_000
 
@@ -82,7 +122,7 @@ def _freeze_datetime(nanoseconds: int) -> None:
 
     class Frozen(real, metaclass=Kind):  # type: ignore[misc]
         @classmethod
-        def now(cls, tz: Optional[module.tzinfo] = None) -> Any:
+        def now(cls, tz: Any = None) -> Any:
             return cls.fromtimestamp(seconds, tz).replace(microsecond=micros)
 
         @classmethod
@@ -95,25 +135,32 @@ def _freeze_datetime(nanoseconds: int) -> None:
 
     # Pickle looks a class up by these names.
     Frozen.__module__, Frozen.__name__, Frozen.__qualname__ = "datetime", "datetime", "datetime"
-    module.datetime = Frozen  # type: ignore[misc]
+    module.datetime = Frozen
 
 
-def _freeze_randomness(seed: str) -> None:
-    source = random.Random(seed)  # noqa: S311 - the same numbers in every run are the purpose
-    real_seed = random.Random.seed
+def _freeze_randomness(seed: int) -> None:
+    source = _Source()
+    source.seed(seed)  # in Python 3.9 the class itself seeds another way
 
     def draw(size: int, flags: int = 0) -> bytes:
-        return source.randbytes(size)
+        return source.getrandbits(size * 8).to_bytes(size, "little")
 
-    def seeded(self: random.Random, a: Any = None, version: int = 2) -> None:
-        real_seed(self, source.getrandbits(64) if a is None else a, version)
+    def freeze_random(module: Any) -> None:
+        real_seed = module.Random.seed
 
-    random.Random.seed = seeded  # type: ignore[method-assign]
+        def seeded(self: Any, a: Any = None, version: int = 2) -> None:
+            real_seed(self, source.getrandbits(64) if a is None else a, version)
+
+        module.Random.seed = seeded
+        module._urandom = draw
+        module.seed(seed)
+
+    def freeze_uuid(module: Any) -> None:
+        module._generate_time_safe = module._UuidCreate = None
+        module._node = _NODE
+
     os.urandom = draw
     if hasattr(os, "getrandom"):
         os.getrandom = draw
-    random._urandom = draw  # type: ignore[attr-defined]
-    for name in ("_generate_time_safe", "_UuidCreate"):
-        setattr(uuid, name, None)
-    uuid._node = _NODE  # type: ignore[attr-defined]
-    random.seed(seed)
+    _when_imported("random", freeze_random)
+    _when_imported("uuid", freeze_uuid)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
+from replaycases.fixture.instants import parse_instant
 from replaycases.fixture.model import Fixture
 from replaycases.replay.implementation import Implementation, PythonAdapter
 from replaycases.replay.sandbox.base import Launch, Mount, Tier
@@ -70,6 +72,15 @@ def launch_of(prepared: Prepared, fixture: Fixture) -> Launch:
 
 
 def _python_argv(prepared: Prepared, fixture: Fixture, target: str, workflow: str, harness: str) -> tuple[str, ...]:
-    freeze = {"at": fixture.frozen_at, "by": prepared.frozen_by} if prepared.frozen_by else None
+    by = prepared.frozen_by
+    freeze = {"at": _nanoseconds(fixture.frozen_at), "by": by} if by else None
     options = json.dumps({"target": target, "workdir": workflow, "freeze": freeze})
     return (str(prepared.interpreter), "-s", "-c", _BOOTSTRAP, harness, options)
+
+
+def _nanoseconds(instant: str) -> int:
+    """Since 1970. Asked here, so that the sandbox need not import what reads instants."""
+    moment = parse_instant(instant)
+    if moment is None:
+        raise ValueError(f"not an ISO 8601 instant with an offset: {instant!r}")
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000

@@ -15,13 +15,15 @@ import pytest
 from replaycases.harness import freeze
 
 HARNESS = Path(freeze.__file__).parent
-INSTANT = "2025-03-30T00:59:59.123456Z"
+NANOSECONDS = 1743296399123456000  # 2025-03-30T00:59:59.123456Z
 SECONDS = 1743296399.123456
 LOOK = """
 import sys
 sys.path.insert(0, sys.argv[1])
+exec(sys.argv[4])
 from harness.freeze import freeze
-freeze(sys.argv[2], sys.argv[3])
+freeze(int(sys.argv[2]), sys.argv[3])
+exec(sys.argv[5])
 import datetime, json, os, pickle, random, secrets, time, uuid
 now = datetime.datetime.now()
 print(json.dumps({
@@ -53,8 +55,11 @@ def interpreters() -> list[str]:
     return list(found.values())
 
 
-def look(python: str, mechanism: str, zone: str = "UTC", instant: str = INSTANT) -> dict[str, Any]:
-    command = [python, "-s", "-c", LOOK, str(HARNESS.parent), instant, mechanism]
+def look(
+    python: str, mechanism: str, zone: str = "UTC", at: int = NANOSECONDS, *, before: str = "", after: str = ""
+) -> dict[str, Any]:
+    """What a process sees that is frozen between running `before` and `after`."""
+    command = [python, "-s", "-c", LOOK, str(HARNESS.parent), str(at), mechanism, before, after]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TZ": zone}, check=False)
     assert done.returncode == 0, done.stderr
     seen: dict[str, Any] = json.loads(done.stdout)
@@ -90,6 +95,17 @@ def test_every_interpreter_draws_the_same() -> None:
 
 
 def test_another_instant_draws_something_else_but_a_seed_given_by_the_workflow_stays() -> None:
-    one, other = look(sys.executable, "stdlib"), look(sys.executable, "stdlib", instant="2025-03-30T01:00:00Z")
+    one, other = look(sys.executable, "stdlib"), look(sys.executable, "stdlib", at=NANOSECONDS + 1000)
     assert one["random"] != other["random"]
     assert one["seeded"] == other["seeded"]
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_what_was_imported_before_it_froze_is_frozen_as_what_is_imported_after(python: str) -> None:
+    assert look(python, "stdlib", before="import datetime, random, uuid") == look(python, "stdlib")
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_a_module_that_is_imported_again_stays_frozen(python: str) -> None:
+    again = "import datetime, importlib, random, uuid\nfor module in (datetime, random, uuid): importlib.reload(module)"
+    assert look(python, "stdlib", after=again) == look(python, "stdlib")
