@@ -272,12 +272,4 @@ def _why_no_table(old: SideView, new: SideView) -> dict[str, str]:
 
 def _voided(comparison: Comparison) -> list[RunSet]:
     """Sets that QA took out of the verdict; they stay listed with their reasons."""
-    digests = [side.digest for side in (comparison.old, comparison.new) if side]
-    return list(
-        RunSet.objects.filter(
-            project=comparison.project,
-            fixture_hash=comparison.revision.fixture_hash,
-            implementation__digest__in=digests,
-            voided_at__isnull=False,
-        ).select_related("voided_by", "implementation")
-    )
+    return list(comparison.sets_read().filter(voided_at__isnull=False).select_related("voided_by", "implementation"))

@@ -10,7 +10,7 @@ from django.test import Client
 
 from replaycases.accounts.models import Project, User
 from replaycases.cases import intake, jobs
-from replaycases.cases.models import Case, Classification, Comparison, RunState
+from replaycases.cases.models import Case, Classification, Comparison, OutcomeType, RunSet, RunState
 from tests import factories
 from tests.web import recorded
 
@@ -214,6 +214,34 @@ def test_a_voided_set_stays_listed_with_its_reason(signed_in: Client, case: Case
     assert "Listed, not read" in html
     assert "the worker&#x27;s clock was wrong" in html
     assert "Verified red to green" not in html.partition('id="labels"')[0]
+
+
+def test_a_voided_set_of_a_control_is_listed_and_one_under_other_checks_is_not(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    intake.add_control(
+        everyone,
+        revision=factories.revision(case),
+        name="confirmed",
+        outcome_type=OutcomeType.SUCCESS,
+        fixture=factories.fixture(case_id="control-1"),
+    )
+    comparison = recorded.compared(case, everyone)
+    on_control = comparison.sets_read().get(control__isnull=False)
+    jobs.void(everyone, run_set=on_control, reason="the control was wrong")
+    other_checks = RunSet.objects.create(
+        project=on_control.project,
+        revision=comparison.revision,
+        implementation=comparison.new,
+        size=1,
+        fixture_hash=comparison.revision.fixture_hash,
+        checks_hash="sha256:other",
+        requested_by=everyone,
+    )
+    jobs.void(everyone, run_set=other_checks, reason="judged by other rules")
+    html = page(signed_in, comparison)
+    assert "the control was wrong" in html
+    assert "judged by other rules" not in html
 
 
 def test_cancelling_keeps_what_had_finished(signed_in: Client, case: Case, everyone: User) -> None:

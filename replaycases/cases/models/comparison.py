@@ -12,7 +12,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.cases.models.fixture_revision import FixtureRevision
 from replaycases.cases.models.implementation import Implementation
 from replaycases.cases.models.payload import Payload
-from replaycases.cases.models.run import Run
+from replaycases.cases.models.run import Run, RunSet
 from replaycases.cases.models.scoping import ScopedQuerySet
 
 
@@ -54,18 +54,23 @@ class Comparison(models.Model):
     def __str__(self) -> str:
         return f"comparison {self.number}"
 
-    def runs(self) -> models.QuerySet[Run]:
-        """Every run that this comparison reads or waits for: both sides on the revision, and the new side on its
-        controls. Runs of voided sets are left out here and listed by the page on their own."""
+    def sets_read(self) -> models.QuerySet[RunSet]:
+        """Every set whose results this comparison reads, whoever asked for it: both sides on the revision, and the new
+        side on its controls. Voided ones are among them: they are listed, and none of their runs is read."""
         sides = [side.digest for side in (self.old, self.new) if side]
-        incident = Q(run_set__fixture_hash=self.revision.fixture_hash, run_set__checks_hash=self.revision.checks_hash)
-        incident &= Q(run_set__implementation__digest__in=sides)
-        wanted = incident
+        wanted = Q(
+            fixture_hash=self.revision.fixture_hash,
+            checks_hash=self.revision.checks_hash,
+            implementation__digest__in=sides,
+        )
         if self.with_controls and self.new:
-            controls = Q(run_set__control__revision=self.revision, run_set__implementation__digest=self.new.digest)
-            wanted |= controls
+            wanted |= Q(control__revision=self.revision, implementation__digest=self.new.digest)
+        return RunSet.objects.filter(wanted, project_id=self.project_id, mode="replay")
+
+    def runs(self) -> models.QuerySet[Run]:
+        """Every run that this comparison reads or waits for."""
         return (
-            Run.objects.filter(wanted, project_id=self.project_id, run_set__mode="replay", run_set__voided_at=None)
+            Run.objects.filter(run_set__in=self.sets_read().filter(voided_at=None))
             .select_related("run_set__implementation", "run_set__control", "manifest")
             .defer("manifest__body", "stderr", "progress")
             .order_by("number")
