@@ -1,11 +1,13 @@
 """What goes wrong, as JSON: {detail, findings?} with a status that says whose fault it is.
 
 400 the request cannot be read or breaks its shape · 401/403 who asks · 404 not there, or not yours · 409 not now ·
-413 too large · 422 readable, but no fixture or implementation. Nothing that a client sends gives a 5xx.
+413 too large · 422 readable, but no fixture or implementation. Nothing that a client sends gives a 5xx; stored bytes
+that no longer have their digest are a 500 that says which to restore.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,10 +17,12 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from replaycases.cases.evidence import EvidenceTooLarge
+from replaycases.cases.evidence import EvidenceDamaged, EvidenceTooLarge
 from replaycases.cases.lifecycle import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.replay.implementation import ImplementationInvalid
+
+logger = logging.getLogger(__name__)
 
 
 class WithFindings(APIException):
@@ -47,6 +51,11 @@ class BodyTooLarge(APIException):
     default_code = "too_large"
 
 
+class StoredDamage(APIException):
+    status_code = status.HTTP_500_INTERNAL_SERVER_ERROR
+    default_code = "damaged"
+
+
 class WrongState(APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This is not possible in the present state."
@@ -66,6 +75,9 @@ def translated(error: Exception) -> Exception:
         return WrongState(str(error))
     if isinstance(error, EvidenceTooLarge):
         return BodyTooLarge()
+    if isinstance(error, EvidenceDamaged):
+        logger.error("%s", error)
+        return StoredDamage(f"Stored evidence is damaged: {error}.")
     if isinstance(error, DjangoValidationError):
         return ValidationError({"detail": " ".join(error.messages)})
     return error

@@ -58,7 +58,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "replaycases.web.middleware.ConflictPage",
+    "replaycases.web.middleware.ErrorPages",
 ]
 
 ROOT_URLCONF = "replaycases.config.urls"

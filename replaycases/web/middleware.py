@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
+from replaycases.cases.evidence import EvidenceDamaged
 from replaycases.cases.lifecycle import InvalidTransition
+
+logger = logging.getLogger(__name__)
 
 
 class NeverStored:
@@ -24,8 +28,9 @@ class NeverStored:
         return response
 
 
-class ConflictPage:
-    """A state that does not allow what was asked is a 409 on every page, as a missing right is a 403."""
+class ErrorPages:
+    """On every page a state that does not allow what was asked is a 409, as a missing right is a 403; and stored bytes
+    that no longer have their digest are a 500 that says which to restore, with nothing of them shown."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -36,4 +41,7 @@ class ConflictPage:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if isinstance(exception, InvalidTransition):
             return render(request, "409.html", {"reason": str(exception)}, status=409)
+        if isinstance(exception, EvidenceDamaged):
+            logger.error("%s", exception)
+            return render(request, "500.html", {"damage": str(exception)}, status=500)
         return None
