@@ -1,6 +1,6 @@
 // Keys of the comparison page: d first divergence, n and p next and previous difference, ? the list of keys.
 // A key only moves the focus; it never acts.
-const DIFFERENCES = "tr.chg, tr.ign.hit";
+const DIFFERENCES = "tr.chg";
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
