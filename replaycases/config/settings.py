@@ -36,10 +36,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "django_filters",
-    "django_htmx",
     "drf_spectacular",
     "rest_framework",
-    "template_partials",
     "replaycases.accounts",
     "replaycases.cases",
     "replaycases.web",
@@ -57,7 +55,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
     "replaycases.web.middleware.ErrorPages",
 ]
 
