@@ -155,4 +155,6 @@ def _anything(index: int) -> Ruling:
 def _spelled(count: Interval) -> str:
     if count.high is None:
         return f"{count.low} times or more"
-    return f"{count.low} times" if count.low == count.high else f"{count.low} to {count.high} times"
+    if count.low == count.high:
+        return "once" if count.low == 1 else f"{count.low} times"
+    return f"{count.low} to {count.high} times"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from replaycases.fixture.model import Fixture
+from replaycases.verdict.checks import evaluate
 from tests.verdict.cases import call, crossing, effect, fixture_2, observed, result, tool_event
 
 
@@ -157,3 +158,18 @@ def test_no_effect_comes_before_its_authorization(accepted: Any, calls: Any, exp
 def test_an_authorization_that_ended_in_an_error_authorises_nothing() -> None:
     refused = ordered(outcome={"type": "error", "error": {"kind": "denied", "message": "no"}})
     assert result(refused, observed(VERIFY, RESET)) == "violated"
+
+
+@pytest.mark.parametrize(
+    ("times", "accepted", "words"),
+    [
+        (0, True, "pay took effect 0 times"),
+        (1, True, "pay took effect once"),
+        (2, True, "pay took effect 2 times"),
+        (1, "unknown", "pay took effect 0 to 1 times"),
+    ],
+)
+def test_a_count_is_told_in_words(times: int, accepted: Any, words: str) -> None:
+    fixture = counted({"max": 3}, accepted=accepted)
+    (check,) = evaluate(fixture, observed(*paid(times)))
+    assert check.observed.startswith(words)
