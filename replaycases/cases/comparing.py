@@ -70,9 +70,12 @@ def _basis(comparison: Comparison) -> list[tuple[UUID, str]] | None:
 
 @transaction.atomic
 def _keep(comparison: Comparison, judged: judging.Judged, basis: list[tuple[UUID, str]]) -> bool:
-    """Store the verdict, or False if its basis changed while it was computed."""
+    """Store the verdict, or False if its basis changed while it was computed. Where another worker has stored it
+    meanwhile, it stays: who asks for more runs clears it, so it rests on the same results."""
     _lock(comparison.project)
-    Comparison.objects.select_for_update().get(pk=comparison.pk)
+    stored = Comparison.objects.select_for_update().get(pk=comparison.pk)
+    if stored.computed_at is not None:
+        return True
     if _basis(comparison) != basis:
         return False
     document = evidence.store(

@@ -9,7 +9,7 @@ import pytest
 
 from replaycases.accounts.models import User
 from replaycases.cases import comparing, evidence, executing, immutability, intake, jobs
-from replaycases.cases.models import Comparison, OutcomeType, Payload, Run, RunState
+from replaycases.cases.models import AuditEvent, Comparison, OutcomeType, Payload, Run, RunState
 from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(120)]
@@ -98,6 +98,17 @@ def test_asking_for_more_runs_takes_the_label_back_until_they_ended(requested: R
     assert (label(comparison), comparison.state) == ("", "waiting")
     replay_all()
     assert label(comparison) == "verified_red_to_green"
+
+
+def test_two_workers_that_see_the_last_run_end_store_one_verdict(requested: Requested) -> None:
+    comparison = requested()
+    replay_all(leave=1)
+    last = Run.objects.get(state=RunState.QUEUED)
+    seen_by_both = [Comparison.objects.get(pk=comparison.pk) for _ in range(2)]
+    executing.look_at(last.pk, worker="here")
+    for seen in seen_by_both:
+        comparing.refresh(seen)
+    assert AuditEvent.objects.filter(action="comparison.computed", object_id=str(comparison.pk)).count() == 1
 
 
 def test_results_of_other_sets_are_read_too(requested: Requested, actor: User) -> None:
