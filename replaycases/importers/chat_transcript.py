@@ -255,10 +255,11 @@ def _said(message: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def _answer(call: JSON, message: dict[str, JSON]) -> dict[str, JSON]:
-    """A tool message as a loop sends it back: the call's own id, not the message's, which an SDK may have rewritten."""
-    name = call["function"]["name"]
-    answer = {"role": "tool", "name": name, "content": message.get("content")}
-    return {**answer, "tool_call_id": call["id"]} if "id" in call else answer
+    """A tool message as a loop sends it back: the call's own id, not the message's, which an SDK may have rewritten;
+    with the tool's name only if the recorded message has one, since most clients send none."""
+    named = {"name": message["name"]} if message.get("name") is not None else {}
+    known = {"tool_call_id": call["id"]} if "id" in call else {}
+    return {"role": "tool", **named, "content": message.get("content"), **known}
 
 
 def _arguments(function: dict[str, JSON], source: str) -> dict[str, JSON]:

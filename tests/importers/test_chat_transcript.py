@@ -46,6 +46,14 @@ def test_a_request_is_the_transcript_before_the_answer_and_is_marked_as_reconstr
     assert [message["role"] for message in model.request["messages"]] == ["system", "user", "assistant", "tool"]
 
 
+@pytest.mark.parametrize("name", ["look", None])
+def test_a_tool_message_in_a_request_names_the_tool_only_if_the_recorded_one_does(name: str | None) -> None:
+    model = read(user("hi"), asks(call("look")), answers("one", name=name), says("done")).steps[2]
+    assert isinstance(model, ModelStep)
+    named = {} if name is None else {"name": name}
+    assert model.request["messages"][2] == {"role": "tool", **named, "content": "one", "tool_call_id": "c"}
+
+
 def test_a_tool_answer_stays_the_string_it_was_even_if_it_holds_json() -> None:
     assert tools(read(user("hi"), asks(call("look")), answers('{"a": 1}')))[0].value == '{"a": 1}'
 
