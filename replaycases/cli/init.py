@@ -39,7 +39,7 @@ PROBE = {
 SERVING = {
     "provider": "openai",
     "requested_model": "name-of-your-model",
-    "api_version": None,
+    "api_version": "version-of-its-api",
     "settings": {"temperature": 0},
 }
 """What the implementation file starts with, to be filled in."""
@@ -101,4 +101,9 @@ def _verdict(spec: Path, manifest: Manifest) -> int:
     complain(f"{spec}: it does not speak: run {manifest.status}: {manifest['reason']}")
     if manifest["stderr"]:
         complain(manifest["stderr"].rstrip())
+    if manifest.status == "crashed":
+        complain(
+            "The check starts it with the input {} and no recorded answer. If the traceback ends in your own code, "
+            "the session reached it: go on with a fixture."
+        )
     return ENVIRONMENT

@@ -65,3 +65,46 @@ def test_the_serving_stands_in_one_place_the_implementation_file(command: Comman
     case.write_text(json.dumps({**PROBE, "events": events, "serving": document["serving"]}))
     code, out, err = command("replay", case, "--implementation", spec, "--runs", "1")
     assert (code, "run completed" in out) == (0, True), out + err
+
+
+def test_check_says_that_a_workflow_which_wants_its_input_needs_a_fixture(command: Command, tmp_path: Path) -> None:
+    command("init", tmp_path)
+    adapter = tmp_path / "replay_adapter.py"
+    adapter.write_text(adapter.read_text().replace('"nothing is wired up yet"', 'user_input["message"]'))
+    code, _, err = command("init", "--check", tmp_path / "implementation.json")
+    assert code == 60
+    assert "KeyError: 'message'" in err
+    assert "go on with a fixture" in err
+
+
+LOOP = """
+    messages = []
+    while True:
+        message = client.chat.completions.create(messages=messages).choices[0].message
+        if not message.tool_calls:
+            return message.content
+        messages.append(message)
+        for call in message.tool_calls:
+            found = getattr(tools, call.function.name)(**json.loads(call.function.arguments))
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": found})
+"""
+
+
+def test_a_reply_is_put_into_the_messages_as_it_came(command: Command, tmp_path: Path) -> None:
+    command("init", tmp_path)
+    adapter, spec = tmp_path / "replay_adapter.py", tmp_path / "implementation.json"
+    adapter.write_text(adapter.read_text().replace('    return "nothing is wired up yet"', LOOP))
+    asked = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "look", "arguments": '{"n": 1}'}}]}
+    found = {"role": "tool", "tool_call_id": "c1", "content": "one"}
+    said = {"role": "assistant", "content": "It is one."}
+    events = [
+        {"seq": 1, "boundary": "model", "request": {"messages": []}, "response": {"choices": [{"message": asked}]}},
+        {"seq": 2, "boundary": "tool", "attempt": "a", "tool": "look", "arguments": {"n": 1},
+         "outcome": {"type": "result", "value": "one"}},
+        {"seq": 3, "boundary": "model", "request": {"messages": [asked, found]},
+         "response": {"choices": [{"message": said}]}},
+    ]  # fmt: skip
+    case = tmp_path / "case.json"
+    case.write_text(json.dumps({**PROBE, "events": events, "serving": json.loads(spec.read_text())["serving"]}))
+    code, out, err = command("replay", case, "--implementation", spec, "--runs", "1")
+    assert (code, "run completed" in out) == (0, True), out + err
