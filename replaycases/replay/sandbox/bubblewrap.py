@@ -113,9 +113,14 @@ def _command(launch: Launch, limits: Limits) -> list[str]:
     ]
 
 
+@cache
+def _filter() -> bytes:
+    return seccomp.program(platform.machine())
+
+
 def _filter_file() -> int:
     fd = os.memfd_create("filter")
-    os.write(fd, seccomp.program(platform.machine()))
+    os.write(fd, _filter())
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from replaycases.replay.sandbox.base import Launch
@@ -35,12 +36,14 @@ SYSTEM_PREFIXES = ("/", "/usr", "/usr/local")
 ROOT_PATHS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 
 
+@cache
 def system_trees() -> tuple[str, ...]:
     """The system paths of this machine that are there and are no links from the root."""
     candidates = [*SYSTEM_PATHS, *(path for path in ROOT_PATHS if not os.path.islink(path))]
     return tuple(path for path in candidates if os.path.exists(path))
 
 
+@cache
 def root_links() -> tuple[tuple[str, str], ...]:
     """(link, its text) for the links in the root of a merged /usr, such as ("/bin", "usr/bin")."""
     return tuple((path, os.readlink(path)) for path in ROOT_PATHS if os.path.islink(path))

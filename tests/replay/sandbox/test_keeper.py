@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Tier
+from replaycases.replay.sandbox.guard.main import descendants
 from replaycases.replay.sandbox.keeper import KEEPER
 from tests.replay.sandbox.confined import ROOT, SECONDS, run, started
 
@@ -55,3 +57,41 @@ def test_closing_leaves_no_keeper_and_a_later_run_starts_one(any_tier: Tier) -> 
     KEEPER.close()
     assert KEEPER.pid is None
     assert run(any_tier, "pass")[0] == 0
+
+
+def waiting_guard(keeper: int, *others: int) -> int:
+    """The guard that waits for the next run; the keeper forks it when the last one has ended."""
+    while not (found := set(descendants(keeper)) - set(others)):
+        pass
+    (waiting,) = found
+    return waiting
+
+
+def test_no_guard_waits_beside_a_running_program(any_tier: Tier) -> None:
+    run(any_tier, "pass")
+    with started(any_tier, "me.send(b'here'); signal.pause()") as confined:
+        assert confined.hear() == b"here"
+        assert KEEPER.pid is not None
+        guard = confined.running.pid
+        assert set(descendants(KEEPER.pid)) == {guard, *descendants(guard)}
+
+
+def test_a_waiting_guard_that_was_ended_is_replaced(any_tier: Tier) -> None:
+    with started(any_tier, "pass") as confined:
+        confined.running.wait(SECONDS)
+    assert KEEPER.pid is not None
+    waiting = os.pidfd_open(pid := waiting_guard(KEEPER.pid, confined.running.pid))
+    os.kill(pid, signal.SIGKILL)
+    assert select.select([waiting], [], [], SECONDS)[0]
+    os.close(waiting)
+    assert run(any_tier, "sys.exit(7)")[0] == 7
+
+
+def test_a_waiting_guard_ends_with_its_keeper(any_tier: Tier) -> None:
+    with started(any_tier, "pass") as confined:
+        confined.running.wait(SECONDS)
+    assert KEEPER.pid is not None
+    waiting = os.pidfd_open(waiting_guard(KEEPER.pid, confined.running.pid))
+    os.kill(KEEPER.pid, signal.SIGKILL)
+    assert select.select([waiting], [], [], SECONDS)[0]
+    os.close(waiting)

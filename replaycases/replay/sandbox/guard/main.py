@@ -9,11 +9,12 @@ import os
 import select
 import shutil
 import signal
+import socket
 import sys
 import time
 
 from replaycases.replay.sandbox.guard import confine, kernel, root
-from replaycases.replay.sandbox.guard.spec import Spec, fold, unfold
+from replaycases.replay.sandbox.guard.spec import MOST_DESCRIPTORS, REQUEST, Spec, fold, unfold
 
 STOP = signal.SIGTERM
 WATCHED = (signal.SIGCHLD, STOP, signal.SIGINT, signal.SIGHUP)
@@ -49,8 +50,22 @@ class Events:
         return set(os.read(self._signals, 512)) == {signal.SIGCHLD}
 
 
-def main(descriptors: list[int], keeper: int) -> None:
-    """Be the guard of one run; see `spec` for the descriptors and for what is said over the status socket."""
+def main(requests: socket.socket, keeper: int) -> None:
+    """Wait for the request for one run and be its guard, or end with the keeper if none comes.
+
+    See `spec` for the descriptors of a request and for what is said over the status socket. That `requests` closes
+    tells the keeper of the end.
+    """
+    fcntl.fcntl(requests.fileno(), fcntl.F_DUPFD_CLOEXEC, OURS)  # stays open when the program's take its number
+    os.setsid()
+    _silence(0)
+    _die_with(keeper)
+    request, descriptors, _, _ = socket.recv_fds(requests, len(REQUEST), MOST_DESCRIPTORS)
+    if request:
+        _guard(descriptors, keeper)
+
+
+def _guard(descriptors: list[int], keeper: int) -> None:
     spec_fd, status_fd, program_fds = _place(descriptors)
     with os.fdopen(spec_fd, "rb") as file:
         spec = Spec(**json.load(file))
@@ -69,6 +84,7 @@ def main(descriptors: list[int], keeper: int) -> None:
     _remove(spec.private)
     if status is not None:
         _report(status_fd, {"exit": unfold(status) if spec.tier == "namespaces" else status})
+    os.close(status_fd)  # the supervisor need not wait until our memory is given back
 
 
 def _place(descriptors: list[int]) -> tuple[int, int, list[int]]:
@@ -77,7 +93,6 @@ def _place(descriptors: list[int]) -> tuple[int, int, list[int]]:
     for fd in descriptors:
         os.close(fd)
     spec_fd, status_fd, *program = moved
-    _silence(0)
     for number, fd in enumerate(program, start=1):
         os.dup2(fd, number)
         os.close(fd)
@@ -98,13 +113,12 @@ def _silence(*fds: int) -> None:
 
 
 def _prepare_and_start(spec: Spec, program_fds: list[int], keeper: int) -> int:
-    os.setsid()
     namespaces = spec.tier == "namespaces"
     if namespaces:  # from here on the standard library may be out of reach: everything needed is imported by now
         confine.become(spec.uid)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 1, "dumpable")  # else /proc/self/uid_map belongs to root
+    _die_with(keeper)
     if LINUX:
-        kernel.die_with_parent(STOP, keeper)
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1, "subreaper")
     if spec.private is not None:
         os.mkdir(spec.private, 0o700)
@@ -121,6 +135,11 @@ def _prepare_and_start(spec: Spec, program_fds: list[int], keeper: int) -> int:
         if said := pipe.read():
             raise SetupFailed(said.decode(errors="replace"))
     return pid
+
+
+def _die_with(keeper: int) -> None:
+    if LINUX:
+        kernel.die_with_parent(STOP, keeper)
 
 
 def _be_program(spec: Spec, tell: int, guards: tuple[int, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The keeper: forks a guard for each request, and ends when its supervisor ends, which ends the guards.
+"""The keeper: has a guard for each request, and ends when its supervisor ends, which ends the guards.
 
 It is one long-lived, single-threaded process, since PR_SET_PDEATHSIG fires when the *thread* that started a child
 ends: a worker that started sandboxes from a short-lived thread would lose them in mid-run. bwrap's --die-with-parent
@@ -21,17 +21,71 @@ def main() -> None:
     """Serve the control socket on standard input for the supervisor whose pid is the second argument."""
     supervisor = int(sys.argv[2])
     control = socket.socket(fileno=os.dup(0))
-    watched = [control.fileno(), *_end_of(supervisor)]
+    ends = _end_of(supervisor)
     if os.getppid() != supervisor:
         return
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # guards report for themselves; nobody waits for them
-    while select.select(watched, [], [])[0] == watched[:1]:
+    guards = Guards(control.fileno(), *ends)
+    while guards.wait([control.fileno(), *ends]) == [control.fileno()] and guards.take(control):
+        pass
+
+
+class Guards:
+    """The guards that this keeper forked. While none runs, one waits for the next run, so that a start need not fork.
+
+    It never waits beside a running program: where that may signal processes of its user, it must not reach the guard
+    of a later run. `ours` are the keeper's descriptors, which no guard keeps.
+    """
+
+    def __init__(self, *ours: int) -> None:
+        self._ours = ours
+        self._running: list[socket.socket] = []
+        self._spare: socket.socket | None = self._fork()
+
+    def wait(self, others: list[int]) -> list[int]:
+        """Until one of `others` is readable: those that are. Meanwhile looks after the guards that end."""
+        while True:
+            running = {guard.fileno(): guard for guard in self._running}
+            ready, _, _ = select.select([*others, *running], [], [])
+            for number in running.keys() & set(ready):
+                self._running.remove(running[number])
+                running[number].close()
+            if ready := [number for number in ready if number in others]:
+                return ready
+            if not self._running and self._spare is None:
+                self._spare = self._fork()
+
+    def take(self, control: socket.socket) -> bool:
+        """Hand the next request to a guard. False if the supervisor closed its end."""
         request, descriptors, _, _ = socket.recv_fds(control, len(REQUEST), MOST_DESCRIPTORS)
         if not request:
-            return
-        _fork_guard(descriptors, watched)
-        for fd in descriptors:
+            return False
+        guard, self._spare = self._spare or self._fork(), None
+        try:
+            socket.send_fds(guard, [REQUEST], descriptors)
+        except (BrokenPipeError, ConnectionResetError):  # somebody ended it while it waited
+            guard.close()
+            guard = self._fork()
+            socket.send_fds(guard, [REQUEST], descriptors)
+        for fd in reversed(descriptors):  # the status socket after the program's: its end means that nobody has those
             os.close(fd)
+        self._running.append(guard)
+        return True
+
+    def _fork(self) -> socket.socket:
+        """A guard that waits for its request. The socket to it closes when it ends, or when we do."""
+        keeper, (near, far) = os.getpid(), socket.socketpair()
+        if os.fork():
+            far.close()
+            return near
+        status = 1
+        try:
+            for fd in (*self._ours, near.fileno(), *(guard.fileno() for guard in self._running)):
+                os.close(fd)
+            guard.main(far, keeper)
+            status = 0
+        finally:
+            os._exit(status)
 
 
 def _end_of(supervisor: int) -> list[int]:
@@ -40,17 +94,3 @@ def _end_of(supervisor: int) -> list[int]:
     The control socket alone would not tell: a process that the supervisor forked holds a copy of its other end.
     """
     return [os.pidfd_open(supervisor)] if hasattr(os, "pidfd_open") else []
-
-
-def _fork_guard(descriptors: list[int], ours: list[int]) -> None:
-    keeper = os.getpid()
-    if os.fork():
-        return
-    status = 1
-    try:
-        for fd in ours:
-            os.close(fd)
-        guard.main(descriptors, keeper)
-        status = 0
-    finally:
-        os._exit(status)
