@@ -104,6 +104,7 @@ def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str
         "everything": everything,
         "withheld": None if readable else reading.readers(),
         "voided": _voided(comparison),
+        "cancelled_controls": _cancelled_controls(comparison),
         "may_request": may(user, comparison.project, REQUESTS_REPLAYS),
         "legend": labels.LEGEND,
     }
@@ -273,3 +274,10 @@ def _why_no_table(old: SideView, new: SideView) -> dict[str, str]:
 def _voided(comparison: Comparison) -> list[RunSet]:
     """Sets that QA took out of the verdict; they stay listed with their reasons."""
     return list(comparison.sets_read().filter(voided_at__isnull=False).select_related("voided_by", "implementation"))
+
+
+def _cancelled_controls(comparison: Comparison) -> int:
+    """How many runs of its controls were cancelled. The verdict lists those of its two sides itself."""
+    if not comparison.with_controls:
+        return 0
+    return comparison.runs().filter(run_set__control__isnull=False, state=RunState.CANCELLED).count()

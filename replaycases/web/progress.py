@@ -17,7 +17,8 @@ LONGEST_WAIT = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """`own` is how many outstanding runs this comparison asked for itself: what cancelling it ends. `place` is the
+    """`own` is how many outstanding runs this comparison asked for itself: what cancelling it ends. `others` is how
+    many of all its runs it did not ask for: every run of the same versions on the same fixture is read. `place` is the
     number of queued runs of all projects that stand before ours, plus one; None when none waits. `wait` is the number
     of seconds until the page asks again: 2, growing to 10."""
 
@@ -25,6 +26,7 @@ class Job:
     total: int
     running: int
     own: int
+    others: int
     place: int | None
     elapsed: str
     wait: int
@@ -46,6 +48,7 @@ def of(comparison: Comparison, *, waited: str = "") -> Job | None:
         total=len(runs),
         running=sum(state == RunState.LEASED for state, *_ in outstanding),
         own=sum(asked_by == comparison.pk for *_, asked_by in outstanding),
+        others=sum(asked_by != comparison.pk for *_, asked_by in runs),
         place=_place(queued[0]) if queued else None,
         elapsed=in_words(timezone.now() - comparison.created_at),
         wait=_wait(waited),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -146,6 +147,22 @@ def test_while_runs_are_outstanding_there_is_progress_and_no_verdict(
     assert 'class="badge ok' not in html.partition('id="labels"')[0]
 
 
+def test_progress_says_how_many_runs_were_asked_for_elsewhere(signed_in: Client, case: Case, everyone: User) -> None:
+    first = recorded.compared(case, everyone)
+    again = jobs.request_comparison(everyone, revision=first.revision, old=first.old, new=first.new, size=2)
+    html = page(signed_in, again)
+    assert "4 of 8 done" in html
+    assert "4 of these were asked for elsewhere" in html
+
+
+def test_compare_again_brings_the_same_two_versions(signed_in: Client, case: Case, everyone: User) -> None:
+    comparison = recorded.compared(case, everyone)
+    link = re.search(r'href="([^"]+)#request">Compare again', page(signed_in, comparison))
+    assert link is not None
+    form = signed_in.get(unescape(link[1])).content.decode()
+    assert [f'value="{pk}" selected' in form for pk in (comparison.old_id, comparison.new_id)] == [True, True]
+
+
 def test_the_page_asks_less_often_the_longer_it_waits(signed_in: Client, case: Case, everyone: User) -> None:
     old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
     new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
@@ -214,6 +231,24 @@ def test_a_voided_set_stays_listed_with_its_reason(signed_in: Client, case: Case
     assert "Listed, not read" in html
     assert "the worker&#x27;s clock was wrong" in html
     assert "Verified red to green" not in html.partition('id="labels"')[0]
+
+
+def test_cancelled_runs_of_a_control_are_listed(signed_in: Client, case: Case, everyone: User) -> None:
+    intake.add_control(
+        everyone,
+        revision=factories.revision(case),
+        name="confirmed",
+        outcome_type=OutcomeType.SUCCESS,
+        fixture=factories.fixture(case_id="confirmed"),
+    )
+    comparison = recorded.compared(case, everyone)
+    assert "Listed, not read" not in page(signed_in, comparison)
+    again = jobs.request_comparison(
+        everyone, revision=comparison.revision, old=comparison.old, new=comparison.new, size=2
+    )
+    jobs.cancel(everyone, subject=again)
+    listed = page(signed_in, comparison).partition("Listed, not read")[2]
+    assert "2 control runs: nothing is said of the implementation" in listed
 
 
 def test_a_voided_set_of_a_control_is_listed_and_one_under_other_checks_is_not(

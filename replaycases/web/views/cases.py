@@ -44,7 +44,8 @@ def case_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def case_detail(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     case = case_or_404(request, case_id)
-    return render_case(request, case, ComparisonForm(case=case, user=user_of(request)))
+    versions = {side: request.GET.get(side) for side in ("old", "new")}
+    return render_case(request, case, ComparisonForm(case=case, user=user_of(request), initial=versions))
 
 
 def render_case(request: HttpRequest, case: Case, form: ComparisonForm, *, status: int = 200) -> HttpResponse:
