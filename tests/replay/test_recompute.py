@@ -127,6 +127,18 @@ def test_a_forged_field_is_refused_by_name(pointer: str) -> None:
     assert refused.value.pointer == pointer
 
 
+def test_a_manifest_of_a_release_with_other_words_is_read_in_those_of_this_one() -> None:
+    honest = ran(*CLEAN)
+    older = forged(honest, lambda d: d["checks"][0].update(observed="told in another way"))
+    assert recompute(CASE, older).manifest == honest
+
+
+def test_a_divergence_told_in_other_words_is_the_same_divergence() -> None:
+    strayed = ran(START, OTHER)
+    older = forged(strayed, lambda d: d["first_divergence"].update(message="another path", remedy="look"))
+    assert recompute(CASE, forged(older, lambda d: d.update(reason="another path"))).manifest == strayed
+
+
 def test_a_manifest_of_another_fixture_is_refused_as_such() -> None:
     with pytest.raises(ManifestRefused, match="/fixture_hash: is not that of the fixture"):
         recompute(CASE, forged(ran(*CLEAN), FORGERIES["/fixture_hash"]))
