@@ -194,7 +194,7 @@ class _Spec:
             return parse(data)
         except FixtureInvalid as error:
             first = error.findings[0]
-            raise self.fault(first.pointer, first.message, first.hint) from None
+            raise self.fault(first.pointer, first.message, first.hint.rstrip(".")) from None
 
     def _object(
         self, pointer: str, value: Any, *, required: tuple[str, ...] = (), optional: tuple[str, ...] = ()

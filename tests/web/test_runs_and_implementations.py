@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import evidence
+from replaycases.cases import evidence, jobs
 from replaycases.cases.models import Case, Classification, Comparison, Implementation
 from tests import factories
 from tests.web import recorded
@@ -44,6 +44,18 @@ def test_a_queued_run_says_that_it_waits(signed_in: Client, case: Case, everyone
     recorded.requested(case, everyone, old, new)
     assert "The run waits for a worker." in signed_in.get("/runs/RC/1/").content.decode()
     assert signed_in.get("/runs/RC/1/manifest/").status_code == 404
+
+
+def test_a_cancelled_run_says_so_and_nothing_of_a_lost_environment(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    old = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
+    new = factories.implementation(case.project, everyone, factories.NEW_CODE, version="2")
+    comparison = recorded.requested(case, everyone, old, new)
+    jobs.cancel(everyone, subject=comparison)
+    html = signed_in.get(f"/runs/RC/{comparison.runs()[0].number}/").content.decode()
+    assert "It was cancelled, which says nothing of the implementation." in html
+    assert "A lost environment" not in html
 
 
 def test_qa_voids_a_set_with_a_reason_and_only_once(signed_in: Client, case: Case, everyone: User) -> None:
