@@ -142,15 +142,25 @@ print(json.dumps([path for path in glob.glob("/proc/*/environ") if b"canary" + b
     assert ask(tier, code) == []
 
 
-def test_no_descriptor_is_inherited_but_the_protocol_and_the_outputs(tier: Tier) -> None:
-    code = """
+OPEN_DESCRIPTORS = """
 def is_open(fd):
     return attempt(os.fstat, fd) == "worked"
 print(json.dumps([fd for fd in range(1024) if is_open(fd)] + [me.fileno()]))
 """
+
+
+def test_no_descriptor_is_inherited_but_the_protocol_and_the_outputs(tier: Tier) -> None:
     with open(__file__, "rb") as secret:
         os.set_inheritable(secret.fileno(), True)
-        *fds, protocol = ask(tier, code)
+        *fds, protocol = ask(tier, OPEN_DESCRIPTORS)
+    assert fds == [0, 1, 2, protocol]
+
+
+def test_no_descriptor_is_inherited_where_another_run_goes_on(tier: Tier) -> None:
+    """Its guard is forked when its request is there already, and the status socket in it would tell the outcome."""
+    with started(tier, "me.send(b'here'); signal.pause()") as other:
+        assert other.hear() == b"here"
+        *fds, protocol = ask(tier, OPEN_DESCRIPTORS)
     assert fds == [0, 1, 2, protocol]
 
 

@@ -60,27 +60,31 @@ class Guards:
         request, descriptors, _, _ = socket.recv_fds(control, len(REQUEST), MOST_DESCRIPTORS)
         if not request:
             return False
-        guard, self._spare = self._spare or self._fork(), None
+        guard, self._spare = self._spare or self._fork(*descriptors), None
         try:
             socket.send_fds(guard, [REQUEST], descriptors)
         except (BrokenPipeError, ConnectionResetError):  # somebody ended it while it waited
             guard.close()
-            guard = self._fork()
+            guard = self._fork(*descriptors)
             socket.send_fds(guard, [REQUEST], descriptors)
         for fd in reversed(descriptors):  # the status socket after the program's: its end means that nobody has those
             os.close(fd)
         self._running.append(guard)
         return True
 
-    def _fork(self) -> socket.socket:
-        """A guard that waits for its request. The socket to it closes when it ends, or when we do."""
+    def _fork(self, *held: int) -> socket.socket:
+        """A guard that waits for its request. The socket to it closes when it ends, or when we do.
+
+        `held` are the request's descriptors where it was received already: the guard gets them sent, and a second copy
+        of them, the status socket among them, would reach the program.
+        """
         keeper, (near, far) = os.getpid(), socket.socketpair()
         if os.fork():
             far.close()
             return near
         status = 1
         try:
-            for fd in (*self._ours, near.fileno(), *(guard.fileno() for guard in self._running)):
+            for fd in (*self._ours, *held, near.fileno(), *(guard.fileno() for guard in self._running)):
                 os.close(fd)
             guard.main(far, keeper)
             status = 0
