@@ -55,7 +55,10 @@ def test_a_name_in_a_fixture_cannot_start_a_line_with_a_command_for_the_ci_syste
         assert not [line for line in (out + err).splitlines() if line.lstrip().startswith("::")]
 
 
-def test_standard_error_of_a_workflow_reaches_the_terminal_harmless(command: Command, tmp_path: Path) -> None:
+def test_standard_error_of_a_workflow_reaches_the_terminal_harmless(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
     (tmp_path / "code").mkdir()
     source = f"import sys\nsys.stderr.write({HOSTILE!r} + '\\n::error::x\\n')\nraise SystemExit(1)\n"
     (tmp_path / "code" / "w.py").write_text(source)

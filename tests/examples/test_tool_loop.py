@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +74,25 @@ def fixture(*messages: dict[str, Any], expected: dict[str, Any], at_call: int | 
     supplied = json.loads((EXAMPLES / "tool-loop" / "expectations" / "supplied.json").read_text(encoding="utf-8"))
     parts = {**supplied, "case_id": "restaurant", "expected": expected, "horizon_at_call": at_call, "tools": []}
     effects = EFFECTS if expected is SECOND_TABLE else {}
-    data = transcript(system(), user("A table for Friday, please."), *messages)
+    data = transcript(system(), user("A table for Friday, please."), *named_as_the_loop_does(messages))
     imported = import_run(data, supplied=supplied_from({**parts, "effects": effects})).fixture
     assert imported is not None
     return imported
+
+
+def named_as_the_loop_does(messages: tuple[dict[str, Any], ...]) -> Iterator[dict[str, Any]]:
+    """This loop names the tool in each answer, so a recording of it has the name too."""
+    names: dict[str, str] = {}
+    for message in messages:
+        names |= {call["id"]: call["function"]["name"] for call in message.get("tool_calls", ())}
+        yield message | ({"name": names[message["tool_call_id"]]} if message["role"] == "tool" else {})
+
+
+def held_by_old(case: Fixture, loops: tuple[Implementation, Implementation]) -> bool:
+    """The affected loop followed the recording to its end and broke nothing."""
+    comparison = verdict(case, *loops)
+    assert comparison.old is not None
+    return comparison.label is Label.NOT_REPRODUCED and comparison.old.statuses == ("completed",)
 
 
 def test_a_second_table_while_the_first_stands_is_red_and_then_green(
@@ -98,13 +114,13 @@ def test_another_evening_or_a_released_table_is_no_second_table(
     """The fixed loop makes the call as recorded, so the affected one is not better than it."""
     case = fixture(reserve(), MADE, *second, answers('{"table_id": 5}'), says("Done."), user("###STOP###"),
                    expected={"boundary": ["said"], "status": {"id": "said", "one_of": ["done"]}})  # fmt: skip
-    assert verdict(case, *loops).label is Label.NOT_REPRODUCED
+    assert held_by_old(case, loops)
 
 
 def test_a_table_that_was_refused_does_not_stand(loops: tuple[Implementation, Implementation]) -> None:
     case = fixture(reserve(), answers("No: full"), reserve(), MADE, says("Done."), user("###STOP###"),
                    expected={"boundary": ["said"], "status": {"id": "said", "one_of": ["done"]}})  # fmt: skip
-    assert verdict(case, *loops).label is Label.NOT_REPRODUCED
+    assert held_by_old(case, loops)
 
 
 def test_a_deposit_above_the_confirmed_is_red_and_then_green(loops: tuple[Implementation, Implementation]) -> None:
