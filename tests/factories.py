@@ -10,7 +10,14 @@ from typing import Any
 from replaycases.accounts.models import Membership, Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import archives, intake, registry
-from replaycases.cases.models import Case, Classification, FixtureRevision, Implementation
+from replaycases.cases.models import (
+    Case,
+    Classification,
+    Control,
+    FixtureRevision,
+    Implementation,
+    OutcomeType,
+)
 
 _serial = itertools.count(1)
 
@@ -24,6 +31,8 @@ def replay(session):
     session.tools.call("refund.lookup", {"order": "o-1"})
     session.finish(message="I could not confirm the refund yet.", status="open")
 """
+
+MUTATION = b'[{"op": "replace", "path": "/events/0/outcome/value/state", "value": "done"}]'
 
 
 def fixture(**changes: Any) -> bytes:
@@ -103,6 +112,19 @@ def case(
 def revision(of: Case) -> FixtureRevision:
     assert of.current_revision is not None
     return of.current_revision
+
+
+def control(at: FixtureRevision, actor: User, *, name: str = "confirmed") -> Control:
+    """A control with the mutation under which it must turn red."""
+    return intake.add_control(
+        actor,
+        revision=at,
+        name=name,
+        outcome_type=OutcomeType.SUCCESS,
+        fixture=fixture(case_id="control-1"),
+        mutation=MUTATION,
+        classification=Classification.REDACTED,
+    )
 
 
 def archive(code: str, *, version: str = "1", spec: Mapping[str, Any] | None = None) -> bytes:

@@ -31,6 +31,12 @@ class NewestFirst(CursorPagination):
     max_page_size = 500
 
 
+class ByName(NewestFirst):
+    """For rows whose instant only the audit chain keeps."""
+
+    ordering = ("name", "pk")
+
+
 class ApiViewSet(GenericViewSet[Any]):
     """Subclasses give `queryset`; it is narrowed to what the user may see, so a foreign object is a 404."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import django_filters
 
-from replaycases.cases.models import Case, Comparison, FixtureRevision, Implementation, Run, RunSet
+from replaycases.cases.models import Case, Comparison, Control, FixtureRevision, Implementation, Run, RunSet
 
 
 class OfProject(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
@@ -21,6 +21,14 @@ class RevisionFilter(django_filters.FilterSet):  # type: ignore[misc] # django-f
     class Meta:
         model = FixtureRevision
         fields = ["case", "fixture_hash", "content_hash", "checks_hash"]
+
+
+class ControlFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    case = django_filters.UUIDFilter(field_name="revision__case")
+
+    class Meta:
+        model = Control
+        fields = ["case", "revision", "name", "outcome_type", "fixture_hash"]
 
 
 class ImplementationFilter(OfProject):

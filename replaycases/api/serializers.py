@@ -9,9 +9,18 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from replaycases.accounts.models import Project
-from replaycases.cases.intake import INCIDENT_CAP, TEXT_CAP, TITLE_CAP
+from replaycases.cases.intake import INCIDENT_CAP, NAME_CAP, TEXT_CAP, TITLE_CAP
 from replaycases.cases.jobs import MAX_SET_SIZE, REASON_CAP
-from replaycases.cases.models import Case, Comparison, Control, FixtureRevision, Implementation, Run, RunSet
+from replaycases.cases.models import (
+    Case,
+    Comparison,
+    Control,
+    FixtureRevision,
+    Implementation,
+    OutcomeType,
+    Run,
+    RunSet,
+)
 from replaycases.verdict.sides import FEWEST_RESULTS
 
 
@@ -42,17 +51,26 @@ class ScopedProjectField(serializers.SlugRelatedField[Project]):
 
 @extend_schema_field({"type": "object", "additionalProperties": {}})
 class DocumentField(serializers.Field[bytes, Any, Any, Any]):
-    """A JSON document, as an object in a JSON body or as an uploaded file, given on as bytes. A file's bytes are kept
-    exactly; an object is written anew, which keeps its canonical digests."""
+    """A JSON document, in a JSON body or as an uploaded file, given on as bytes. A file's bytes are kept exactly; a
+    document in a body is written anew, which keeps its canonical digests."""
 
     default_error_messages = {"not_a_document": "Send a JSON object or a file."}
+    kind: type = dict
 
     def to_internal_value(self, data: Any) -> bytes:
         if hasattr(data, "read"):
             return bytes(data.read())
-        if not isinstance(data, dict):
+        if not isinstance(data, self.kind):
             self.fail("not_a_document")
         return orjson.dumps(data)
+
+
+@extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": {}}})
+class PatchField(DocumentField):
+    """A document that is a list of operations."""
+
+    default_error_messages = {"not_a_document": "Send a JSON list of operations or a file."}
+    kind = list
 
 
 class CaseSerializer(serializers.ModelSerializer[Case]):
@@ -113,6 +131,39 @@ class RevisionSerializer(serializers.ModelSerializer[FixtureRevision]):
             "created_at",
         ]
         read_only_fields = fields
+
+
+class ControlSerializer(serializers.ModelSerializer[Control]):
+    """`mutated_hash` is empty for a control without a mutation: no verdict counts that one as passed."""
+
+    size = serializers.IntegerField(source="payload.size", read_only=True)
+    classification = serializers.CharField(source="payload.classification", read_only=True)
+
+    class Meta:
+        model = Control
+        fields = [
+            "id",
+            "revision",
+            "name",
+            "outcome_type",
+            "fixture_hash",
+            "checks_hash",
+            "mutated_hash",
+            "size",
+            "classification",
+        ]
+        read_only_fields = fields
+
+
+class NewControlSerializer(serializers.Serializer[Any]):
+    """A neighbouring fixture on which the new version must hold, and the mutation under which it must turn red."""
+
+    revision = ScopedField(queryset=FixtureRevision.objects.select_related("case__project"))
+    name = serializers.CharField(max_length=NAME_CAP)
+    outcome_type = serializers.ChoiceField(choices=OutcomeType.choices)
+    fixture = DocumentField()
+    mutation = PatchField(help_text="A JSON Patch (RFC 6902) on recorded answers of the fixture.")
+    detect = DocumentField(required=False)
 
 
 class ImplementationSerializer(serializers.ModelSerializer[Implementation]):

@@ -7,6 +7,7 @@ transaction, and it is written under a lock, after checking that nothing came in
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from uuid import UUID
 
 import orjson
@@ -16,7 +17,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project
 from replaycases.cases import events, evidence, judging, reading
-from replaycases.cases.models import ENDED, Comparison, Run, RunSet
+from replaycases.cases.models import ENDED, Comparison, Control, Run, RunSet
 
 # A verdict computed while other results came in is thrown away and computed again, at most this often in a row.
 MAX_TRIES = 3
@@ -24,11 +25,30 @@ MAX_TRIES = 3
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What a verdict rests on: every run and how it ended, and every control that must have passed."""
+
+    runs: tuple[tuple[UUID, str], ...]
+    controls: frozenset[UUID]
+
+
 def invalidate(run_set: RunSet) -> None:
     """Clear the verdicts that read this set's results: it was declared or voided. In the caller's transaction; the
     project's row is locked first, so that no verdict is stored meanwhile."""
     _lock(run_set.project)
-    _readers(run_set).update(label="", reason="", document=None, computed_at=None)
+    _clear(_readers(run_set))
+
+
+def control_added(control: Control) -> None:
+    """Clear the verdicts that read the controls of its revision: they were reached without this one. Locks as
+    `invalidate`."""
+    _lock(control.revision.case.project)
+    _clear(Comparison.objects.filter(revision=control.revision, with_controls=True, new__isnull=False))
+
+
+def _clear(comparisons: QuerySet[Comparison]) -> None:
+    comparisons.update(label="", reason="", document=None, computed_at=None)
 
 
 def run_ended(run_id: UUID) -> None:
@@ -62,14 +82,16 @@ def refresh(comparison: Comparison) -> None:
             return
 
 
-def _basis(comparison: Comparison) -> list[tuple[UUID, str]] | None:
-    """What the verdict rests on: every run and how it ended; None while one has not."""
-    runs = list(comparison.runs().values_list("id", "state"))
-    return None if any(state not in ENDED for _, state in runs) else runs
+def _basis(comparison: Comparison) -> Basis | None:
+    """What the verdict rests on now; None while a run has not ended."""
+    runs = tuple(comparison.runs().values_list("id", "state"))
+    if any(state not in ENDED for _, state in runs):
+        return None
+    return Basis(runs=runs, controls=frozenset(comparison.revision.controls.values_list("id", flat=True)))
 
 
 @transaction.atomic
-def _keep(comparison: Comparison, judged: judging.Judged, basis: list[tuple[UUID, str]]) -> bool:
+def _keep(comparison: Comparison, judged: judging.Judged, basis: Basis) -> bool:
     """Store the verdict, or False if its basis changed while it was computed. Where another worker has stored it
     meanwhile, it stays: who asks for more runs clears it, so it rests on the same results."""
     _lock(comparison.project)
@@ -95,7 +117,7 @@ def _keep(comparison: Comparison, judged: judging.Judged, basis: list[tuple[UUID
         project=comparison.project,
         object_hash=document.digest,
         before={"label": before},
-        after={"label": judged.label, "runs": len(basis)},
+        after={"label": judged.label, "runs": len(basis.runs)},
     )
     return True
 

@@ -18,12 +18,15 @@ def of_run(run: Run) -> Fixture:
 
 
 def of_revision(revision: FixtureRevision) -> Fixture:
-    detect = evidence.read(revision.detect) if revision.detect else None
-    return load_fixture(evidence.read(revision.payload), detect=detect)
+    return load_fixture(evidence.read(revision.payload), detect=_detect(revision))
 
 
 def of_control(control: Control, *, mutated: bool) -> Fixture:
     data = evidence.read(control.payload)
     if mutated and control.mutation is not None:
         data = mutate(data, evidence.read(control.mutation))
-    return load_fixture(data)
+    return load_fixture(data, detect=_detect(control))
+
+
+def _detect(subject: FixtureRevision | Control) -> bytes | None:
+    return evidence.read(subject.detect) if subject.detect else None

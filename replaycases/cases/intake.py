@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F, Max
@@ -9,7 +11,7 @@ from django.db.models import F, Max
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES
-from replaycases.cases import events, evidence, lifecycle
+from replaycases.cases import comparing, events, evidence, lifecycle
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -101,27 +103,33 @@ def add_control(
     name: str,
     outcome_type: OutcomeType,
     fixture: bytes,
+    detect: bytes | None = None,
     mutation: bytes | None = None,
     classification: Classification = Classification.QUARANTINED,
 ) -> Control:
-    """A control beside a revision. `mutation` is a JSON Patch on the control after which it must still be a valid
-    fixture. Raises as `add_revision`."""
+    """A control beside a revision, under a name that no other control of it has. `mutation` is a JSON Patch on the
+    control after which it must still be a valid fixture. Verdicts that read the revision's controls are cleared: they
+    wait for replays of this one too, and pass nothing without them. Raises as `add_revision`."""
     project = revision.case.project
     lifecycle.require(revision.case, actor, "add_control")
-    loaded = load_fixture(fixture)
+    loaded = load_fixture(fixture, detect=detect)
     mutated = _mutated(fixture, mutation) if mutation is not None else None
     with transaction.atomic():
         lifecycle.require_locked(revision.case, actor, "add_control")
-        control = Control.objects.create(
+        control = Control(
             revision=revision,
-            name=_text(name, NAME_CAP),
+            name=_free_name(revision, name),
             outcome_type=outcome_type,
             payload=_keep(project, fixture, classification),
+            detect=_keep(project, detect, classification) if detect is not None else None,
             mutation=_keep(project, mutation, classification) if mutation is not None else None,
             fixture_hash=loaded.fixture_hash,
             checks_hash=loaded.checks_hash,
             mutated_hash=mutated.fixture_hash if mutated else "",
         )
+        control.full_clean()
+        control.save(force_insert=True)
+        comparing.control_added(control)
         events.record(
             actor=actor,
             action="control.added",
@@ -137,9 +145,21 @@ def add_control(
     return control
 
 
+def _free_name(revision: FixtureRevision, name: str) -> str:
+    kept = _text(name, NAME_CAP)
+    if revision.controls.filter(name=kept).exists():
+        taken = f"Revision {revision.number} has a control of this name already. Choose another one."
+        raise ValidationError({"name": taken})
+    return kept
+
+
 def _mutated(fixture: bytes, mutation: bytes) -> Fixture:
+    """The control as mutated; what makes that no fixture is said to come of the mutation."""
     try:
         return load_fixture(mutate(fixture, mutation))
+    except FixtureInvalid as invalid:
+        findings = [replace(found, message=f"once mutated: {found.message}") for found in invalid.findings]
+        raise FixtureInvalid(findings) from None
     except MutationInvalid as error:
         finding = Finding(
             id="mutation.invalid",

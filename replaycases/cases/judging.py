@@ -127,7 +127,7 @@ def _controls(comparison: Comparison) -> tuple[ControlResult, ...]:
     new, runs = comparison.new, list(comparison.runs().filter(run_set__control__isnull=False))
     return tuple(
         _control(control, new, [run for run in runs if run.run_set.control_id == control.pk])
-        for control in comparison.revision.controls.select_related("payload", "mutation", "revision__detect")
+        for control in comparison.revision.controls.select_related("payload", "detect", "mutation")
     )
 
 

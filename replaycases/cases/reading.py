@@ -68,7 +68,10 @@ def _fixture(run: Run) -> Q:
 
 
 def _controls(controls: QuerySet[Control]) -> Q:
-    return Q(pk__in=controls.values("payload")) | Q(pk__in=controls.values("mutation"))
+    parts = Q()
+    for link in ("payload", "detect", "mutation"):
+        parts |= Q(pk__in=controls.values(link))
+    return parts
 
 
 def _rows(*keys: object) -> Q:

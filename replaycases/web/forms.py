@@ -13,7 +13,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES, REGISTERS_IMPLEMENTATIONS, Role
 from replaycases.cases import intake
 from replaycases.cases.jobs import MAX_SET_SIZE
-from replaycases.cases.models import Case, Implementation
+from replaycases.cases.models import Case, Implementation, OutcomeType
 from replaycases.verdict.sides import FEWEST_RESULTS
 from replaycases.web.templatetags.ui import short_commit
 
@@ -36,6 +36,15 @@ class StyledForm(forms.Form):
 def validate_size(file: UploadedFile[bytes]) -> None:
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
         raise forms.ValidationError(f"The file has {file.size} bytes; at most {settings.MAX_UPLOAD_BYTES} are kept.")
+
+
+def detect_field() -> forms.FileField:
+    return forms.FileField(
+        required=False,
+        validators=[validate_size],
+        label="Detect rules",
+        help_text="Only for 1.0: {statement: rule}. Without them a claim counts only if it is reported word for word.",
+    )
 
 
 class ProjectForm(StyledForm):
@@ -71,12 +80,25 @@ class NewCaseForm(ProjectForm):
         help_text="Where it can be seen. Example: the final message and the recorded error of call 2.",
     )
     fixture = forms.FileField(validators=[validate_size], help_text="Fixture JSON, schema 1.0 or 2.0.")
-    detect = forms.FileField(
-        required=False,
-        validators=[validate_size],
-        label="Detect rules",
-        help_text="Only for 1.0: {statement: rule}. Without them a claim counts only if it is reported word for word.",
+    detect = detect_field()
+
+
+class ControlForm(StyledForm):
+    """A neighbouring case for the current revision. The mutation is required: a control that was never seen to fail
+    is not passed, whatever its runs say."""
+
+    name = forms.CharField(
+        max_length=intake.NAME_CAP, help_text="What happens in it. Example: confirmed before the timeout."
     )
+    outcome_type = forms.ChoiceField(
+        choices=OutcomeType.choices, label="Kind of outcome", help_text="How the recorded dependency ends in it."
+    )
+    fixture = forms.FileField(validators=[validate_size], help_text="Fixture JSON on which the new version must hold.")
+    mutation = forms.FileField(
+        validators=[validate_size],
+        help_text="A JSON Patch on its recorded answers. Once applied, the new version must fail it.",
+    )
+    detect = detect_field()
 
 
 class ArchiveForm(ProjectForm):

@@ -7,7 +7,7 @@ from django.urls import path, register_converter
 from django.views.generic import RedirectView
 
 from replaycases.web.converters import CaseIdConverter, ProjectKeyConverter
-from replaycases.web.views import cases, comparisons, implementations, revisions, runs
+from replaycases.web.views import cases, comparisons, controls, implementations, revisions, runs
 
 register_converter(CaseIdConverter, "case_id")
 register_converter(ProjectKeyConverter, "project_key")
@@ -26,6 +26,7 @@ urlpatterns = [
         comparisons.cancel_comparison,
         name="comparison_cancellation",
     ),
+    path("cases/<case_id:case_id>/controls/", controls.add_control, name="control_list"),
     path("cases/<case_id:case_id>/revisions/<int:number>/document/", revisions.document, name="revision_document"),
     path("runs/", runs.run_list, name="run_list"),
     path("runs/<project_key:key>/<int:number>/", runs.run_detail, name="run"),

@@ -11,16 +11,28 @@ from rest_framework.test import APIClient
 
 from replaycases.accounts.models import Project, User
 from replaycases.cases import evidence
-from replaycases.cases.models import Case, Classification, Comparison, Implementation, Run
+from replaycases.cases.models import Case, Classification, Comparison, Control, Implementation, Payload, Run
 from tests import factories
 from tests.web import recorded
 
-LISTS = ("cases", "revisions", "implementations", "run-sets", "runs", "comparisons")
+LISTS = ("cases", "revisions", "controls", "implementations", "run-sets", "runs", "comparisons")
 
 
 @pytest.fixture
 def comparison(case: Case, everyone: User) -> Comparison:
+    factories.control(factories.revision(case), everyone)
     return recorded.compared(case, everyone)
+
+
+def new_control(comparison: Comparison, **changes: Any) -> dict[str, Any]:
+    return {
+        "revision": str(comparison.revision_id),
+        "name": "never known",
+        "outcome_type": "uncertain",
+        "fixture": json.loads(factories.fixture(case_id="control-2")),
+        "mutation": json.loads(factories.MUTATION),
+        **changes,
+    }
 
 
 def new_case(project: Project, **changes: Any) -> dict[str, Any]:
@@ -42,6 +54,7 @@ def objects(comparison: Comparison) -> dict[str, str]:
     named = {
         "cases": comparison.revision.case_id,
         "revisions": comparison.revision_id,
+        "controls": comparison.revision.controls.get().pk,
         "implementations": comparison.old_id,
         "run-sets": run.run_set_id,
         "runs": run.pk,
@@ -84,6 +97,7 @@ def test_the_wrong_role_is_forbidden(viewer: APIClient, project: Project, compar
         "cases": new_case(project),
         "run-sets": {"revision": revision, "implementation": old, "size": 2},
         "comparisons": {"revision": revision, "old": old, "new": new},
+        "controls": new_control(comparison),
     }
     for name, body in asked.items():
         assert viewer.post(f"/api/v1/{name}/", body, format="json").status_code == 403, name
@@ -154,6 +168,75 @@ def test_an_upload_over_the_cap_is_too_large(api: APIClient, project: Project, s
     assert api.post("/api/v1/implementations/", upload, format="multipart").status_code == 413
 
 
+def test_a_control_is_added_from_json_and_listed_by_its_revision(api: APIClient, comparison: Comparison) -> None:
+    created = api.post("/api/v1/controls/", new_control(comparison), format="json")
+    assert created.status_code == 201
+    control = Control.objects.get(pk=created.json()["id"])
+    assert json.loads(evidence.read(control.payload))["case_id"] == "control-2"
+    assert created.json()["mutated_hash"] not in ("", control.fixture_hash)
+    listed = api.get(f"/api/v1/controls/?revision={comparison.revision_id}").json()["results"]
+    assert [found["name"] for found in listed] == ["confirmed", "never known"]
+    assert len(api.get("/api/v1/controls/?outcome_type=uncertain").json()["results"]) == 1
+
+
+def test_a_control_is_added_from_files_whose_bytes_are_kept(api: APIClient, comparison: Comparison) -> None:
+    files = {
+        "fixture": json.dumps(json.loads(factories.fixture(case_id="control-2")), indent=3).encode(),
+        "mutation": json.dumps(json.loads(factories.MUTATION), indent=3).encode(),
+    }
+    body = new_control(comparison, **{name: io.BytesIO(data) for name, data in files.items()})
+    created = api.post("/api/v1/controls/", body, format="multipart")
+    assert created.status_code == 201
+    control = Control.objects.get(pk=created.json()["id"])
+    assert control.mutation is not None
+    assert {"fixture": evidence.read(control.payload), "mutation": evidence.read(control.mutation)} == files
+
+
+def test_controls_are_walked_by_cursor(api: APIClient, comparison: Comparison) -> None:
+    for name in ("a", "b", "z"):
+        assert api.post("/api/v1/controls/", new_control(comparison, name=name), format="json").status_code == 201
+    walked: list[str] = []
+    address: str | None = "/api/v1/controls/?page_size=1"
+    while address:
+        page = api.get(address).json()
+        walked += [control["name"] for control in page["results"]]
+        address = page["next"]
+    assert walked == ["a", "b", "confirmed", "z"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "finding"),
+    [
+        ({"fixture": {"schema_version": "2.0"}}, ("schema.missing-field", "/case_id")),
+        ({"mutation": [{"op": "remove", "path": "/expected/boundary"}]}, ("mutation.invalid", "/0/path")),
+        ({"mutation": []}, ("mutation.invalid", "")),
+    ],
+)
+def test_a_control_that_cannot_be_used_is_unprocessable_with_its_findings(
+    api: APIClient, comparison: Comparison, changes: dict[str, Any], finding: tuple[str, str]
+) -> None:
+    payloads = Payload.objects.count()
+    response = api.post("/api/v1/controls/", new_control(comparison, **changes), format="json")
+    assert response.status_code == 422
+    assert finding in {(found["id"], found["pointer"]) for found in response.json()["findings"]}
+    assert (Control.objects.count(), Payload.objects.count()) == (1, payloads)
+
+
+@pytest.mark.parametrize("missing", ["revision", "name", "outcome_type", "fixture", "mutation"])
+def test_a_control_without_a_part_is_bad(api: APIClient, comparison: Comparison, missing: str) -> None:
+    body = new_control(comparison)
+    del body[missing]
+    response = api.post("/api/v1/controls/", body, format="json")
+    assert response.status_code == 400
+    assert set(response.json()) == {missing}
+
+
+def test_a_second_control_of_the_same_name_is_bad(api: APIClient, comparison: Comparison) -> None:
+    response = api.post("/api/v1/controls/", new_control(comparison, name=" confirmed "), format="json")
+    assert response.status_code == 400
+    assert "has a control of this name already" in response.json()["detail"]
+
+
 def test_an_implementation_is_registered_once(api: APIClient, project: Project) -> None:
     for _ in range(2):
         archive = io.BytesIO(factories.archive(factories.NEW_CODE))
@@ -184,7 +267,7 @@ def test_a_comparison_is_asked_for_and_waits(api: APIClient, comparison: Compari
     created = api.post("/api/v1/comparisons/", body, format="json").json()
     assert (created["state"], created["label"]) == ("waiting", "")
     assert api.get(f"/api/v1/comparisons/{created['id']}/document/").status_code == 404
-    assert api.post(f"/api/v1/comparisons/{created['id']}/cancellation/").json() == {"cancelled": 4}
+    assert api.post(f"/api/v1/comparisons/{created['id']}/cancellation/").json() == {"cancelled": 8}
 
 
 def test_a_computed_comparison_has_its_label_and_document(api: APIClient, comparison: Comparison) -> None:
@@ -207,12 +290,16 @@ def test_a_foreign_object_in_a_body_does_not_exist(stranger: APIClient, comparis
     response = stranger.post("/api/v1/comparisons/", body, format="json")
     assert response.status_code == 400
     assert set(response.json()) == {"revision", "old", "new"}
+    response = stranger.post("/api/v1/controls/", new_control(comparison), format="json")
+    assert response.status_code == 400
+    assert set(response.json()) == {"revision"}
 
 
 def test_quarantined_bytes_are_forbidden_to_who_may_not_read_them(
     viewer: APIClient, project: Project, everyone: User
 ) -> None:
     case = factories.case(project, everyone, classification=Classification.QUARANTINED)
+    factories.control(factories.revision(case), everyone)
     addresses = objects(recorded.compared(case, everyone))
     for address in (
         addresses["revisions"] + "document/",
@@ -256,12 +343,13 @@ def test_qa_voids_a_set_once_and_with_a_reason(api: APIClient, viewer: APIClient
 
 
 @pytest.mark.parametrize("stage", ["retired", "non_replayable"])
-def test_a_closed_case_takes_no_replays(api: APIClient, comparison: Comparison, stage: str) -> None:
+def test_a_closed_case_takes_no_replays_and_no_controls(api: APIClient, comparison: Comparison, stage: str) -> None:
     Case.objects.update(stage=stage)
     revision, old, new = (str(key) for key in (comparison.revision_id, comparison.old_id, comparison.new_id))
     asked = {
         "run-sets": {"revision": revision, "implementation": old, "size": 2},
         "comparisons": {"revision": revision, "old": old, "new": new},
+        "controls": new_control(comparison),
     }
     before = Run.objects.count()
     for name, body in asked.items():
@@ -269,6 +357,7 @@ def test_a_closed_case_takes_no_replays(api: APIClient, comparison: Comparison, 
         assert response.status_code == 409, name
         assert response.json() == {"detail": f"The case is {Case.objects.get().get_stage_display().lower()}."}
     assert Run.objects.count() == before
+    assert Control.objects.count() == 1
 
 
 def test_a_manifest_is_the_stored_bytes(viewer: APIClient, comparison: Comparison) -> None:
@@ -284,7 +373,7 @@ def test_lists_are_filtered_and_walked_by_cursor(api: APIClient, comparison: Com
         page = api.get(address).json()
         walked += [run["id"] for run in page["results"]]
         address = page["next"]
-    assert len(walked) == len(set(walked)) == Run.objects.count() == 4
+    assert len(walked) == len(set(walked)) == Run.objects.count() == 8
     assert api.get("/api/v1/runs/?state=queued").json()["results"] == []
 
 

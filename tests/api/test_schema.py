@@ -35,6 +35,12 @@ def new_case(project: Project) -> dict[str, Any]:
     return {"project": project.key, "fixture": json.loads(factories.fixture()), **dict.fromkeys(texts, "said")}
 
 
+def new_control(revision: str) -> dict[str, Any]:
+    document, mutation = json.loads(factories.fixture()), json.loads(factories.MUTATION)
+    said = {"name": "confirmed anew", "outcome_type": "success", "fixture": document, "mutation": mutation}
+    return {"revision": revision, **said}
+
+
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, methods in document["paths"].items():
         for method in METHODS:
@@ -54,7 +60,7 @@ def as_json_schema(node: Any) -> Any:
 
 def test_every_route_is_described_with_its_errors(document: dict[str, Any]) -> None:
     described = {(path, method): set(about["responses"]) for path, method, about in operations(document)}
-    assert len(described) == 22
+    assert len(described) == 25
     for (_, method), codes in described.items():
         assert {"400", "403", "404"} <= codes
         assert method == "get" or {"409", "413", "415", "422"} <= codes
@@ -63,13 +69,15 @@ def test_every_route_is_described_with_its_errors(document: dict[str, Any]) -> N
 def test_every_answer_is_one_that_the_schema_names(
     api: APIClient, case: Case, everyone: User, document: dict[str, Any]
 ) -> None:
+    control = factories.control(factories.revision(case), everyone)
     comparison = recorded.compared(case, everyone)
     run, revision, old = comparison.runs()[0], str(comparison.revision_id), str(comparison.old_id)
-    ids = [str(key) for key in (comparison.pk, case.pk, revision, old, run.pk, run.run_set_id, everyone.pk)]
+    ids = [str(key) for key in (comparison.pk, case.pk, revision, control.pk, old, run.pk, run.run_set_id, everyone.pk)]
     right = {
         "/api/v1/cases/": new_case(case.project),
         "/api/v1/run-sets/": {"revision": revision, "implementation": old, "size": 2},
         "/api/v1/comparisons/": {"revision": revision, "old": old},
+        "/api/v1/controls/": new_control(revision),
     }
     seen: set[int] = set()
     for path, method, about in operations(document):

@@ -10,7 +10,7 @@ from django.test import Client
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import intake
-from replaycases.cases.models import Case, Classification, OutcomeType
+from replaycases.cases.models import Case, Classification
 from tests import factories
 from tests.web import recorded
 
@@ -94,15 +94,7 @@ def test_the_case_page_keeps_statement_stage_lane_and_results_apart(
 
 
 def test_controls_show_their_result_and_their_mutations(signed_in: Client, case: Case, everyone: User) -> None:
-    intake.add_control(
-        everyone,
-        revision=factories.revision(case),
-        name="confirmed",
-        outcome_type=OutcomeType.SUCCESS,
-        fixture=factories.fixture(case_id="control-1"),
-        mutation=b'[{"op": "replace", "path": "/events/0/outcome/value/state", "value": "done"}]',
-        classification=Classification.REDACTED,
-    )
+    factories.control(factories.revision(case), everyone)
     recorded.compared(case, everyone)
     html = html_of(signed_in, "/cases/RC-1/")
     assert "failed, as it should" in html

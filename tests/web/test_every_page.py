@@ -33,6 +33,7 @@ PAGES = (
 
 @pytest.fixture
 def full(case: Case, everyone: User) -> None:
+    factories.control(factories.revision(case), everyone)
     recorded.compared(case, everyone, stderr="boom")
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS, Role
+from replaycases.accounts.roles import ADDS_CONTROLS, REQUESTS_REPLAYS, VOIDS_RUN_SETS, Role
 from replaycases.cases.models import Case, Comparison
 from tests import factories
 from tests.web import recorded
@@ -18,14 +18,16 @@ READS = (
     "/cases/{case}/",
     "/cases/{case}/comparisons/",
     "/cases/{case}/comparisons/{comparison}/",
+    "/cases/{case}/controls/",
     "/cases/{case}/revisions/1/document/",
     "/runs/{key}/{run}/",
     "/runs/{key}/{run}/manifest/",
     "/implementations/{implementation}/",
 )
 ASKS = ("/cases/{case}/comparisons/", "/cases/{case}/comparisons/{comparison}/cancellation/")
+ADDS = ("/cases/{case}/controls/",)
 VOIDS = ("/runs/{key}/{run}/voiding/",)
-WRITES = (*ASKS, *VOIDS)
+WRITES = (*ASKS, *ADDS, *VOIDS)
 OPEN_LISTS = ("/cases/", "/runs/", "/implementations/", "/cases/new/", "/implementations/new/")
 
 
@@ -79,14 +81,16 @@ def test_a_foreign_object_takes_no_write(world: World) -> None:
 
 
 def test_a_member_reads_what_is_not_quarantined_whatever_the_role(world: World) -> None:
-    redirected = "/cases/{case}/comparisons/"
+    redirected = ("/cases/{case}/comparisons/", "/cases/{case}/controls/")
     for role in Role:
         client = client_of(factories.person(world.project, role))
         answers = {route: client.get(world.address(route)).status_code for route in READS}
-        assert answers == {**dict.fromkeys(READS, 200), redirected: 302}
+        assert answers == {**dict.fromkeys(READS, 200), **dict.fromkeys(redirected, 302)}
 
 
-@pytest.mark.parametrize(("routes", "roles"), [(ASKS, REQUESTS_REPLAYS), (VOIDS, VOIDS_RUN_SETS)])
+@pytest.mark.parametrize(
+    ("routes", "roles"), [(ASKS, REQUESTS_REPLAYS), (ADDS, ADDS_CONTROLS), (VOIDS, VOIDS_RUN_SETS)]
+)
 def test_a_write_is_done_only_by_the_roles_that_may(
     world: World, routes: tuple[str, ...], roles: frozenset[Role]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Cases and their fixture revisions."""
+"""Cases, their fixture revisions, and the controls beside these."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from replaycases.api.base import ApiViewSet
-from replaycases.api.filters import CaseFilter, RevisionFilter
-from replaycases.api.serializers import CaseSerializer, NewCaseSerializer, RevisionSerializer
+from replaycases.api.base import ApiViewSet, ByName
+from replaycases.api.filters import CaseFilter, ControlFilter, RevisionFilter
+from replaycases.api.serializers import (
+    CaseSerializer,
+    ControlSerializer,
+    NewCaseSerializer,
+    NewControlSerializer,
+    RevisionSerializer,
+)
 from replaycases.cases import intake
-from replaycases.cases.models import Case, FixtureRevision
+from replaycases.cases.models import Case, Control, FixtureRevision
 
 
 class CaseViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
@@ -43,3 +49,20 @@ class RevisionViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         """The fixture's exact bytes, as an attachment."""
         revision = self.get_object()
         return self.download(revision, revision.payload, f"{revision.case.readable_id}-revision-{revision.number}.json")
+
+
+class ControlViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
+    """Neighbouring cases of a revision, which the new version must pass. Controls are immutable."""
+
+    queryset = Control.objects.select_related("payload").defer("payload__body")
+    serializer_class = ControlSerializer
+    filterset_class = ControlFilter
+    pagination_class = ByName
+
+    @extend_schema(request=NewControlSerializer, responses={201: ControlSerializer})
+    def create(self, request: Request) -> Response:
+        """Add a control. Verdicts on its revision are cleared until it was replayed too. 422 with findings for a
+        fixture that is not valid or a mutation that does not fit it; 409 for a closed case."""
+        said = self.checked(NewControlSerializer)
+        control = intake.add_control(self.user, **said)
+        return Response(ControlSerializer(control).data, status=201)

@@ -54,13 +54,15 @@ class OutcomeType(models.TextChoices):
 
 class Control(models.Model):
     """A fixture beside the incident on which the fixed version must hold. `mutation` is a JSON Patch (RFC 6902) on it
-    that must turn the control red; `mutated_hash` is the fixture hash after that patch."""
+    that must turn the control red; `mutated_hash` is the fixture hash after that patch. `detect` holds the detect rules
+    beside a 1.0 fixture."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     revision = models.ForeignKey(FixtureRevision, on_delete=models.PROTECT, related_name="controls")
     name = models.CharField(max_length=200)
     outcome_type = models.CharField(max_length=24, choices=OutcomeType.choices)
     payload = models.ForeignKey(Payload, on_delete=models.PROTECT, related_name="+")
+    detect = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     mutation = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     fixture_hash = models.CharField(max_length=DIGEST_LENGTH)
     checks_hash = models.CharField(max_length=DIGEST_LENGTH)

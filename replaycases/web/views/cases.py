@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
@@ -16,7 +18,7 @@ from replaycases.cases.models import Case
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web import case_page
 from replaycases.web.case_list import CaseFilter, listed_cases
-from replaycases.web.forms import ComparisonForm, NewCaseForm, projects_where
+from replaycases.web.forms import ComparisonForm, ControlForm, NewCaseForm, projects_where
 from replaycases.web.pages import page_of
 from replaycases.web.scope import CaseId, case_or_404, user_of
 
@@ -43,13 +45,21 @@ def case_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def case_detail(request: HttpRequest, case_id: CaseId) -> HttpResponse:
-    case = case_or_404(request, case_id)
+    return render_case(request, case_or_404(request, case_id))
+
+
+def render_case(
+    request: HttpRequest,
+    case: Case,
+    *,
+    form: ComparisonForm | None = None,
+    control_form: ControlForm | None = None,
+    findings: Sequence[Finding] = (),
+) -> HttpResponse:
+    """The case page. A form is given when it was refused (422): for a comparison, or for a control, with what was found
+    in its files."""
+    refused = form is not None or control_form is not None
     versions = {side: request.GET.get(side) for side in ("old", "new")}
-    return render_case(request, case, ComparisonForm(case=case, user=user_of(request), initial=versions))
-
-
-def render_case(request: HttpRequest, case: Case, form: ComparisonForm, *, status: int = 200) -> HttpResponse:
-    """The case page; `form` is the request for a comparison, bound when it was refused."""
     revisions = list(case.revisions.select_related("created_by", "payload").defer("payload__body"))
     run_sets = case_page.run_sets_of(case.current_revision) if case.current_revision else []
     controls = list(case.current_revision.controls.all()) if case.current_revision else []
@@ -74,10 +84,13 @@ def render_case(request: HttpRequest, case: Case, form: ComparisonForm, *, statu
         "revisions": revisions,
         "gaps": case_page.declared_gaps(case.current_revision) if _readable(request, case) else None,
         "days": case_page.case_timeline(case, revisions),
-        "form": form,
+        "form": form or ComparisonForm(case=case, user=user_of(request), initial=versions),
         "asking": actions["request_comparison"],
+        "control_form": control_form or ControlForm(),
+        "adding": actions["add_control"],
+        "findings": findings,
     }
-    return render(request, "cases/detail.html", context, status=status)
+    return render(request, "cases/detail.html", context, status=422 if refused else 200)
 
 
 def _readable(request: HttpRequest, case: Case) -> bool:

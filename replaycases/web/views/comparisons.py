@@ -29,7 +29,7 @@ def request_comparison(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     revision = case.current_revision
     comparison = _ask(request, revision, form) if revision is not None and form.is_valid() else None
     if comparison is None:
-        return render_case(request, case, form, status=422)
+        return render_case(request, case, form=form)
     return redirect("comparison", case.readable_id, comparison.number)
 
 
