@@ -59,6 +59,24 @@ def test_the_login_and_what_a_viewer_sees_have_no_fault_either(
     assert faults == {}
 
 
+def test_the_form_for_a_control_has_no_fault_open_or_refused(
+    browser: Browser, live_server: Any, axe: str, project: Project, everyone: User
+) -> None:
+    factories.case(project, everyone)
+    made = signed_in(browser, live_server.url, everyone)
+    page = made.open("/cases/RC-1/")
+    page.get_by_text("Add a control").click()
+    page.get_by_label("Name").fill("confirmed")
+    for label in ("Fixture", "Mutation"):
+        page.get_by_label(label, exact=True).set_input_files({"name": "f", "mimeType": "text/plain", "buffer": b"{}"})
+    faults = axe_faults(page, axe)
+    page.get_by_role("button", name="Add the control").click()
+    page.get_by_text("The control cannot be used").wait_for()
+    faults += axe_faults(page, axe)
+    made.context.close()
+    assert faults == []
+
+
 def axe_faults(page: Any, axe: str) -> list[str]:
     page.evaluate(axe)
     result = page.evaluate("tags => axe.run({runOnly: {type: 'tag', values: tags}})", TAGS)

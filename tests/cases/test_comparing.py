@@ -111,6 +111,24 @@ def test_two_workers_that_see_the_last_run_end_store_one_verdict(requested: Requ
     assert AuditEvent.objects.filter(action="comparison.computed", object_id=str(comparison.pk)).count() == 1
 
 
+def test_a_control_added_while_a_verdict_is_computed_is_in_that_verdict(
+    requested: Requested, actor: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    comparison = requested()
+    replay_all(leave=1)
+    judge = comparing.judging.judge
+
+    def overtaken(computed: Comparison) -> object:
+        judged = judge(computed)
+        if not comparison.revision.controls.exists():
+            factories.control(comparison.revision, actor)
+        return judged
+
+    monkeypatch.setattr(comparing.judging, "judge", overtaken)
+    replay_all()
+    assert label(comparison) == "control_failed"
+
+
 def test_results_of_other_sets_are_read_too(requested: Requested, actor: User) -> None:
     comparison = requested()
     jobs.request_run_set(actor, revision=comparison.revision, implementation=comparison.new, size=3)
