@@ -84,7 +84,7 @@ def _start(command: list[str]) -> subprocess.Popen[bytes]:
         cwd=settings.BASE_DIR,
         env={**os.environ, "PYTHONWARNINGS": ROOT_WARNING},
         start_new_session=True,
-        preexec_fn=partial(die_with_parent, signal.SIGTERM),
+        preexec_fn=partial(die_with_parent, signal.SIGTERM, os.getpid()),
     )
 
 
