@@ -64,17 +64,20 @@ def test_a_run_that_has_ended_is_changed_by_nobody(actor: User, run_set: RunSet)
 def test_a_run_set_is_not_resized_or_deleted(run_set: RunSet) -> None:
     refused("UPDATE cases_runset SET size = 1")
     refused("DELETE FROM cases_runset")
+    assert RunSet.objects.get().size == run_set.size
 
 
 def test_a_run_set_is_voided_once_and_its_reason_stays(actor: User, run_set: RunSet) -> None:
     jobs.void(actor, run_set=run_set, reason="The worker's host had no disk space.")
     refused("UPDATE cases_runset SET void_reason = 'another'")
     refused("UPDATE cases_runset SET voided_at = NULL, voided_by_id = NULL, void_reason = ''")
+    assert RunSet.objects.get().void_reason == "The worker's host had no disk space."
 
 
 def test_migrating_again_keeps_the_triggers(run_set: RunSet) -> None:
     call_command("migrate", verbosity=0)
     refused("DELETE FROM cases_fixturerevision")
+    assert FixtureRevision.objects.get() == run_set.revision
 
 
 @pytest.mark.parametrize(

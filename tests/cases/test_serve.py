@@ -57,6 +57,7 @@ def test_children_stop_when_the_supervisor_is_killed(serving: tuple[subprocess.P
     process, port = serving
     until(lambda: _answers(port), process)
     everything = tree(process.pid)
+    assert len(everything) >= 5
     process.kill()
     process.wait()
     until(lambda: not any(alive(pid) for pid in everything))
