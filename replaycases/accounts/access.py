@@ -11,8 +11,9 @@ from replaycases.accounts.roles import Role
 
 
 def roles_of(user: User, project: Project) -> frozenset[Role]:
-    """The roles that the user holds in the project. A superuser holds none by that alone, and an inactive user none."""
-    if not user.is_active:
+    """The roles that the user holds in the project. A superuser holds none by that alone, an inactive user none, and a
+    token none outside its own project."""
+    if not user.is_active or (user.token is not None and user.token.project_id != project.pk):
         return frozenset()
     held = Membership.objects.filter(user=user, project=project).values_list("role", flat=True)
     return frozenset(Role(role) for role in held)

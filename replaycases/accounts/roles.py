@@ -14,13 +14,38 @@ class Role(models.TextChoices):
     INCIDENT_OWNER = "incident_owner", "Incident owner"
     DEPENDENCY_OWNER = "dependency_owner", "Dependency owner"
     QA = "qa", "QA"
+    QA_LEAD = "qa_lead", "QA lead"
     ADMINISTRATOR = "administrator", "Administrator"
 
 
 CREATES_CASES = frozenset({Role.RESPONDER})
+# A workflow engineer may change only what is expected: see `cases.intake.add_revision`.
+ADDS_REVISIONS = frozenset({Role.RESPONDER, Role.PRIVACY_REVIEWER, Role.WORKFLOW_ENGINEER})
 ADDS_CONTROLS = frozenset({Role.RESPONDER, Role.WORKFLOW_ENGINEER})
+EDITS_DETAILS = frozenset({Role.RESPONDER, Role.WORKFLOW_ENGINEER, Role.INCIDENT_OWNER, Role.QA})
+COMMENTS = frozenset(set(Role) - {Role.VIEWER, Role.ADMINISTRATOR})
+SUBMITS = frozenset({Role.RESPONDER})
 REGISTERS_IMPLEMENTATIONS = frozenset({Role.WORKFLOW_ENGINEER})
 # A responder confirms the failure in quarantine and QA repeats runs before a promotion: both need replays.
-REQUESTS_REPLAYS = frozenset({Role.WORKFLOW_ENGINEER, Role.RESPONDER, Role.QA})
-VOIDS_RUN_SETS = frozenset({Role.QA})
+REQUESTS_REPLAYS = frozenset({Role.WORKFLOW_ENGINEER, Role.RESPONDER, Role.QA, Role.QA_LEAD})
+VOIDS_RUN_SETS = frozenset({Role.QA, Role.QA_LEAD})
 READS_QUARANTINED_EVIDENCE = frozenset({Role.RESPONDER, Role.PRIVACY_REVIEWER, Role.SECURITY_OWNER})
+DECIDES_REDACTION = frozenset({Role.PRIVACY_REVIEWER})
+DECIDES_EXPECTATION = frozenset({Role.INCIDENT_OWNER})
+CONFIRMS_CONTAINMENT = frozenset({Role.SECURITY_OWNER})
+SENDS_BACK = frozenset({Role.PRIVACY_REVIEWER, Role.INCIDENT_OWNER, Role.QA, Role.QA_LEAD})
+CLOSES_AS_NON_REPLAYABLE = frozenset({Role.INCIDENT_OWNER, Role.QA, Role.QA_LEAD})
+PROMOTES = frozenset({Role.QA, Role.QA_LEAD})
+REVIEWS_AGAIN = frozenset({Role.QA, Role.QA_LEAD, Role.INCIDENT_OWNER})
+SIGNS_HAND_OFF = frozenset({Role.INCIDENT_OWNER})
+SETS_LANE_POLICY = frozenset({Role.QA, Role.QA_LEAD})
+ADMINISTERS = frozenset({Role.ADMINISTRATOR})
+PROPOSES_OVERRIDES = frozenset({Role.QA_LEAD})
+PROPOSES_RETIREMENT = frozenset({Role.QA_LEAD})
+PROPOSES_EXTENSIONS = frozenset({Role.RESPONDER, Role.PRIVACY_REVIEWER})
+# The second person of a proposal. A missing red is confirmed by who owns the prohibited outcome.
+CONFIRMS_MISSING_RED = frozenset({Role.INCIDENT_OWNER})
+CONFIRMS_OVERRIDES = frozenset({Role.QA, Role.QA_LEAD, Role.INCIDENT_OWNER})
+CONFIRMS_DEMOTION = frozenset({Role.QA, Role.QA_LEAD, Role.INCIDENT_OWNER})
+CONFIRMS_RETIREMENT = frozenset({Role.QA, Role.QA_LEAD, Role.INCIDENT_OWNER})
+CONFIRMS_EXTENSION = frozenset({Role.PRIVACY_REVIEWER, Role.SECURITY_OWNER})

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from replaycases.cases.evidence import EvidenceDamaged, EvidenceTooLarge
-from replaycases.cases.lifecycle import InvalidTransition
+from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.replay.implementation import ImplementationInvalid
 

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from replaycases.accounts.models import Project
 from replaycases.cases import events, evidence, judging, reading
-from replaycases.cases.models import ENDED, Comparison, Control, Run, RunSet
+from replaycases.cases.locks import lock_project
+from replaycases.cases.models import ENDED, Case, Comparison, Control, Run, RunSet
 
 # A verdict computed while other results came in is thrown away and computed again, at most this often in a row.
 MAX_TRIES = 3
@@ -33,22 +33,31 @@ class Basis:
     controls: frozenset[UUID]
 
 
+def asked(comparison: Comparison) -> None:
+    """The comparison is the newest one of its case from now on, where it is about the current revision. In the caller's
+    transaction, which holds the project's lock."""
+    current = Case.objects.filter(pk=comparison.revision.case_id, current_revision=comparison.revision)
+    current.update(latest_comparison=comparison, verdict="")
+
+
 def invalidate(run_set: RunSet) -> None:
     """Clear the verdicts that read this set's results: it was declared or voided. In the caller's transaction; the
     project's row is locked first, so that no verdict is stored meanwhile."""
-    _lock(run_set.project)
+    lock_project(run_set.project)
     _clear(_readers(run_set))
 
 
 def control_added(control: Control) -> None:
     """Clear the verdicts that read the controls of its revision: they were reached without this one. Locks as
     `invalidate`."""
-    _lock(control.revision.case.project)
+    lock_project(control.revision.case.project)
     _clear(Comparison.objects.filter(revision=control.revision, with_controls=True, new__isnull=False))
 
 
 def _clear(comparisons: QuerySet[Comparison]) -> None:
-    comparisons.update(label="", reason="", document=None, computed_at=None)
+    cases = Case.objects.filter(latest_comparison__in=comparisons.filter(computed_at__isnull=False))
+    cases.update(verdict="")
+    comparisons.update(label="", reason="", document=None, computed_at=None, old_red=None, controls={})
 
 
 def run_ended(run_id: UUID) -> None:
@@ -94,7 +103,7 @@ def _basis(comparison: Comparison) -> Basis | None:
 def _keep(comparison: Comparison, judged: judging.Judged, basis: Basis) -> bool:
     """Store the verdict, or False if its basis changed while it was computed. Where another worker has stored it
     meanwhile, it stays: who asks for more runs clears it, so it rests on the same results."""
-    _lock(comparison.project)
+    lock_project(comparison.project)
     stored = Comparison.objects.select_for_update().get(pk=comparison.pk)
     if stored.computed_at is not None:
         return True
@@ -110,11 +119,13 @@ def _keep(comparison: Comparison, judged: judging.Judged, basis: Basis) -> bool:
     comparison.label, comparison.reason = judged.label, evidence.printable(judged.reason, cap=2000)
     comparison.document, comparison.computed_at = document, timezone.now()
     comparison.save(update_fields=["label", "reason", "document", "computed_at"])
+    _repeat_on_case(comparison)
     events.record(
         actor=None,
         action="comparison.computed",
         subject=comparison,
         project=comparison.project,
+        case=comparison.revision.case,
         object_hash=document.digest,
         before={"label": before},
         after={"label": judged.label, "runs": len(basis.runs)},
@@ -122,10 +133,13 @@ def _keep(comparison: Comparison, judged: judging.Judged, basis: Basis) -> bool:
     return True
 
 
-def _lock(project: Project) -> None:
-    """Order those who declare runs and those who store verdicts, per project. Not a key lock: rows that refer to the
-    project can still be written."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+def _repeat_on_case(comparison: Comparison) -> None:
+    """The label, on the case of which this is the newest comparison, and the label that the case had before."""
+    for case in Case.objects.filter(latest_comparison=comparison).exclude(last_verdict=comparison.label):
+        Case.objects.filter(pk=case.pk).update(
+            previous_verdict=case.last_verdict, last_verdict=comparison.label, verdict_since=comparison.computed_at
+        )
+    Case.objects.filter(latest_comparison=comparison).update(verdict=comparison.label)
 
 
 def _readers(run_set: RunSet) -> QuerySet[Comparison]:

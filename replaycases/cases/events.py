@@ -10,7 +10,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases.models import AuditEvent, AuditHead
+from replaycases.cases.models import AuditEvent, AuditHead, Case
 from replaycases.fixture.canonical import digest
 
 
@@ -20,20 +20,24 @@ def record(
     action: str,
     subject: models.Model,
     project: Project | None,
+    case: Case | None = None,
     object_hash: str = "",
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> AuditEvent:
-    """Append one event. `actor` is None for what the system does by itself. `before` and `after` hold ids, hashes and
-    states, never evidence. Must run inside the transaction of the change, as its last step: the head row it locks is
-    one for all, and is what puts concurrent appends in order."""
+    """Append one event. `actor` is None for what the system does by itself. `before` and `after` hold ids, hashes
+    and states, never evidence. `case` is the case it belongs to, whose timeline shows it. Must run inside the
+    transaction of the change, as its last step: the head row it locks is one for all, and is what puts concurrent
+    appends in order."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("an audit event belongs to the transaction of what it records")
     head = AuditHead.objects.select_for_update().get()
     event = AuditEvent(
         sequence=head.sequence + 1,
         project=project,
+        case=case,
         actor=actor,
+        token=actor.token.prefix if actor is not None and actor.token is not None else "",
         action=action,
         object_type=subject._meta.label_lower,
         object_id=str(subject.pk),
@@ -50,9 +54,12 @@ def record(
 
 
 def event_hash(event: AuditEvent) -> str:
-    """ "sha256:…" over every field of the event but the hash itself, the hash before it included."""
+    """ "sha256:…" over every field of the event but the hash itself, the hash before it included. A case or a token
+    that is not there is left out, as it is in events from before there were any."""
+    named = {"case": str(event.case_id or ""), "token": event.token}
     return digest(
         {
+            **{name: value for name, value in named.items() if value},
             "sequence": event.sequence,
             "project": str(event.project_id or ""),
             "actor": str(event.actor_id or ""),

@@ -36,7 +36,8 @@ def store(
 ) -> Payload:
     """The payload that holds exactly these bytes; made if the project has none yet. The same bytes are the same
     evidence whoever brings them: storing them again tightens what is there, never loosens it. The more restricted
-    classification and the earlier expiry hold (no expiry is the latest). Their media type stays as it was."""
+    classification and the earlier expiry hold (no expiry is the latest), unless a reviewer approved exactly these bytes
+    as redacted. Their media type stays as it was."""
     if len(data) > settings.MAX_UPLOAD_BYTES:
         raise EvidenceTooLarge(f"{len(data)} bytes; at most {settings.MAX_UPLOAD_BYTES} are kept")
     payload = Payload(
@@ -51,7 +52,7 @@ def store(
     # Two writers of the same bytes may meet here: the second one's row is dropped, not refused.
     Payload.objects.bulk_create([payload], ignore_conflicts=True)
     kept = Payload.objects.filter(project=project, digest=payload.digest)
-    kept.filter(classification__in=_looser(classification)).update(classification=classification)
+    kept.filter(classification__in=_looser(classification), released_at=None).update(classification=classification)
     if expires_at is not None:
         kept.filter(Q(expires_at=None) | Q(expires_at__gt=expires_at)).update(expires_at=expires_at)
     return kept.defer("body").get()

@@ -11,7 +11,7 @@ from django.db.models import F, Max
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES
-from replaycases.cases import comparing, events, evidence, lifecycle
+from replaycases.cases import comparing, events, evidence, lifecycle, policies
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -62,6 +62,7 @@ def create_case(
             action="case.created",
             subject=case,
             project=project,
+            case=case,
             object_hash=revision.fixture_hash,
             after={"stage": case.stage, "revision": revision.number, "classification": classification},
         )
@@ -78,21 +79,24 @@ def add_revision(
 ) -> FixtureRevision:
     """A new, immutable revision, which becomes the current one. The fixture must name the same case. Raises as
     `create_case`, and InvalidTransition for a closed case."""
-    lifecycle.require(case, actor, "add_revision")
+    policies.require(case, actor, "add_revision")
     loaded = load_fixture(fixture, detect=detect)
     if loaded.case_id != case.case_id:
         raise ValidationError("The fixture names another case; a revision keeps the case_id.")
     with transaction.atomic():
-        lifecycle.require_locked(case, actor, "add_revision")
+        case = policies.require_locked(case, actor, "add_revision")
+        before = case.current_revision
         revision = _add(actor, case, loaded, fixture, detect, classification)
         events.record(
             actor=actor,
             action="revision.added",
             subject=revision,
             project=case.project,
+            case=case,
             object_hash=revision.fixture_hash,
             after={"number": revision.number, "classification": classification},
         )
+        lifecycle.revision_added(actor, case=case, before=before, revision=revision)
     return revision
 
 
@@ -111,11 +115,11 @@ def add_control(
     control after which it must still be a valid fixture. Verdicts that read the revision's controls are cleared: they
     wait for replays of this one too, and pass nothing without them. Raises as `add_revision`."""
     project = revision.case.project
-    lifecycle.require(revision.case, actor, "add_control")
+    policies.require(revision.case, actor, "add_control")
     loaded = load_fixture(fixture, detect=detect)
     mutated = _mutated(fixture, mutation) if mutation is not None else None
     with transaction.atomic():
-        lifecycle.require_locked(revision.case, actor, "add_control")
+        policies.require_locked(revision.case, actor, "add_control")
         control = Control(
             revision=revision,
             name=_free_name(revision, name),
@@ -126,6 +130,7 @@ def add_control(
             fixture_hash=loaded.fixture_hash,
             checks_hash=loaded.checks_hash,
             mutated_hash=mutated.fixture_hash if mutated else "",
+            created_by=actor,
         )
         control.full_clean()
         control.save(force_insert=True)
@@ -135,6 +140,7 @@ def add_control(
             action="control.added",
             subject=control,
             project=project,
+            case=revision.case,
             object_hash=loaded.fixture_hash,
             after={
                 "revision": str(revision.pk),
@@ -185,10 +191,13 @@ def _add(
         content_hash=loaded.content_hash,
         fixture_hash=loaded.fixture_hash,
         checks_hash=loaded.checks_hash,
+        effectful_tools=sorted({event.tool for event in loaded.events if event.effect is not None and event.tool}),
         created_by=actor,
     )
     case.current_revision = revision
-    case.save(update_fields=["current_revision"])
+    case.latest_comparison = None
+    case.verdict = ""
+    case.save(update_fields=["current_revision", "latest_comparison", "verdict"])
     return revision
 
 

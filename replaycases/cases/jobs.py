@@ -20,7 +20,7 @@ from django.db.models import F, Q, QuerySet
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS
-from replaycases.cases import bell, comparing, events, evidence, lifecycle
+from replaycases.cases import bell, comparing, events, evidence, policies
 from replaycases.cases.clock import Now, after
 from replaycases.cases.models import (
     MAX_ATTEMPTS,
@@ -85,13 +85,14 @@ def request_run_set(
     ValidationError for a size out of bounds or parts of different projects."""
     project = revision.case.project
     with transaction.atomic():
-        lifecycle.require_locked(revision.case, actor, "request_run_set")
+        policies.require_locked(revision.case, actor, "request_run_set")
         run_set = _declare(actor, project, revision, implementation, size=size, control=control, mutated=mutated)
         events.record(
             actor=actor,
             action="run_set.requested",
             subject=run_set,
             project=project,
+            case=revision.case,
             object_hash=run_set.fixture_hash,
             after={"implementation": implementation.digest, "size": size, "mutated": mutated},
         )
@@ -116,7 +117,7 @@ def request_comparison(
     if old is not None and new is not None and old.digest == new.digest:
         raise ValidationError("Old and new are the same code: nothing can be compared. Choose another version.")
     with transaction.atomic():
-        lifecycle.require_locked(revision.case, actor, "request_comparison")
+        policies.require_locked(revision.case, actor, "request_comparison")
         comparison = Comparison.objects.create(
             project=project,
             number=_take_numbers(project, "next_comparison_number", 1),
@@ -126,12 +127,14 @@ def request_comparison(
             with_controls=with_controls,
             requested_by=actor,
         )
+        comparing.asked(comparison)
         sets = _declare_all(actor, comparison, size)
         events.record(
             actor=actor,
             action="comparison.requested",
             subject=comparison,
             project=project,
+            case=revision.case,
             object_hash=revision.fixture_hash,
             after={
                 "old": old.digest if old else None,
@@ -310,6 +313,7 @@ def cancel(actor: User, *, subject: RunSet | Comparison) -> int:
             action=CANCELLED[type(subject)],
             subject=subject,
             project=subject.project,
+            case=subject.revision.case,
             after={"runs": len(ids)},
         )
     return len(ids)
@@ -342,13 +346,14 @@ def void(actor: User, *, run_set: RunSet, reason: str) -> None:
         why = evidence.printable(reason.strip(), cap=REASON_CAP)
         standing = RunSet.objects.filter(pk=run_set.pk, voided_at=None)
         if not standing.update(voided_at=Now(), voided_by=actor, void_reason=why):
-            raise lifecycle.InvalidTransition("The set is voided already.")
+            raise policies.InvalidTransition("The set is voided already.")
         comparing.invalidate(run_set)
         events.record(
             actor=actor,
             action="run_set.voided",
             subject=run_set,
             project=run_set.project,
+            case=run_set.revision.case,
             object_hash=run_set.fixture_hash,
             after={"reason": why},
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
@@ -76,3 +77,35 @@ def _controls(controls: QuerySet[Control]) -> Q:
 
 def _rows(*keys: object) -> Q:
     return Q(pk__in=[key for key in keys if key is not None])
+
+
+# --- what an approval makes readable --------------------------------------------------------------------------------
+
+
+def release_revision(revision: FixtureRevision) -> None:
+    """A reviewer approved exactly these bytes as redacted: they, and the manifests and verdicts that were made from
+    nothing else, are redacted evidence from now on. In the transaction of the approval."""
+    runs = Run.objects.filter(run_set__revision=revision, run_set__control=None, manifest__isnull=False)
+    _release(_parts(revision) | Q(pk__in=runs.values("manifest")))
+    _release_verdicts(revision)
+
+
+def release_control(control: Control) -> None:
+    """The same for a control: its fixture, its mutation and the manifests of both."""
+    runs = Run.objects.filter(run_set__control=control, manifest__isnull=False)
+    _release(_controls(Control.objects.filter(pk=control.pk)) | Q(pk__in=runs.values("manifest")))
+    _release_verdicts(control.revision)
+
+
+def _release(payloads: Q) -> None:
+    released = Payload.objects.filter(payloads)
+    released.filter(classification=Classification.QUARANTINED).update(classification=Classification.REDACTED)
+    released.update(released_at=timezone.now())
+
+
+def _release_verdicts(revision: FixtureRevision) -> None:
+    """Verdicts of the revision of which every other part is redacted by now."""
+    for comparison in Comparison.objects.filter(revision=revision, document__isnull=False):
+        sources = Payload.objects.filter(_parts(comparison)).exclude(_rows(comparison.document_id))
+        if not sources.filter(classification=Classification.QUARANTINED).exists():
+            _release(_rows(comparison.document_id))

@@ -6,33 +6,20 @@ from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from replaycases.accounts.models import User
-from replaycases.cases.models import Case, Comparison, FixtureRevision, LaneEntry, LaneName, Stage
+from replaycases.cases.models import Case, FixtureRevision, LaneName, Stage
 from replaycases.web.labels import VERDICTS
 
 NO_VERDICT = "none"
 
 
 def listed_cases(user: User) -> QuerySet[Case]:
-    """Cases that the user may see, newest first, with `latest_label` (None: never compared, "": waiting for runs) and
-    `latest_number` of the newest comparison of the CURRENT revision, and `lane` of the revision that stands in one.
-
-    A verdict over an earlier revision says nothing about the current one, so it is not shown here.
-    """
-    newest = Comparison.objects.filter(revision=OuterRef("current_revision")).order_by("-created_at")
-    lane = LaneEntry.objects.filter(revision__case=OuterRef("pk"), left_at=None).order_by("-entered_at")
-    return (
-        Case.objects.visible_to(user)
-        .select_related("project", "current_revision")
-        .annotate(
-            latest_label=Subquery(newest.values("label")[:1]),
-            latest_number=Subquery(newest.values("number")[:1]),
-            lane=Subquery(lane.values("lane__name")[:1]),
-        )
-        .order_by("-created_at", "-number")
-    )
+    """Cases that the user may see, newest first, each with its newest comparison. A verdict over an earlier revision
+    says nothing about the current one, so it is not shown here."""
+    cases = Case.objects.visible_to(user).select_related("project", "current_revision", "latest_comparison")
+    return cases.order_by("-created_at", "-number")
 
 
 class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
@@ -70,6 +57,4 @@ class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filte
         return cases.filter(wanted)
 
     def with_verdict(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
-        if value == NO_VERDICT:
-            return cases.filter(Q(latest_label=None) | Q(latest_label=""))
-        return cases.filter(latest_label=value)  # type: ignore[misc] # an annotation
+        return cases.filter(verdict="" if value == NO_VERDICT else value)

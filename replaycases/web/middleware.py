@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from replaycases.cases.evidence import EvidenceDamaged
-from replaycases.cases.lifecycle import InvalidTransition
+from replaycases.cases.policies import InvalidTransition
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import intake, lifecycle
+from replaycases.cases import intake, policies
 from replaycases.cases.models import Case, Control, OutcomeType, Payload, Stage
 from replaycases.fixture.findings import FixtureInvalid
 from tests import factories
@@ -120,11 +120,11 @@ def test_a_mutation_that_does_not_fit_its_control_is_refused(
 
 
 def test_actions_say_who_may_and_why_not(actor: User, case: Case) -> None:
-    assert all(action.allowed for action in lifecycle.available_actions(case, actor))
+    assert all(action.allowed for action in policies.available_actions(case, actor))
     viewer = factories.person(case.project, Role.VIEWER)
-    assert all("needs the role" in action.why_not for action in lifecycle.available_actions(case, viewer))
+    assert all("needs the role" in action.why_not for action in policies.available_actions(case, viewer))
 
 
 def test_a_closed_case_has_no_actions(actor: User, case: Case) -> None:
     case.stage = Stage.RETIRED
-    assert not any(action.allowed for action in lifecycle.available_actions(case, actor))
+    assert not any(action.allowed for action in policies.available_actions(case, actor))

@@ -12,8 +12,8 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import jobs
 from replaycases.cases.clock import Now, after
-from replaycases.cases.lifecycle import InvalidTransition
 from replaycases.cases.models import AuditEvent, Classification, Payload, Run, RunSet, RunState
+from replaycases.cases.policies import InvalidTransition
 from tests import factories
 
 pytestmark = pytest.mark.django_db

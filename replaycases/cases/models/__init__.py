@@ -2,11 +2,17 @@
 
 from replaycases.cases.models.audit import AuditEvent, AuditHead
 from replaycases.cases.models.case import Case, Stage
+from replaycases.cases.models.ci_result import CiReport, CiResult
 from replaycases.cases.models.comparison import Comparison
+from replaycases.cases.models.decision import Decision, DecisionKind, DecisionOutcome
 from replaycases.cases.models.fixture_revision import Control, FixtureRevision, OutcomeType
 from replaycases.cases.models.implementation import Implementation
-from replaycases.cases.models.lane import Lane, LaneEntry, LaneName
+from replaycases.cases.models.lane import Lane, LaneEntry, LaneName, LeftBy
+from replaycases.cases.models.notification import Notification, NotificationKind
 from replaycases.cases.models.payload import Classification, Payload
+from replaycases.cases.models.proposal import Proposal, ProposalKind, ProposalState
+from replaycases.cases.models.provenance import Boundary, CaseOwner, GraderFinding, Provenance
+from replaycases.cases.models.review import ClosingItem, ClosingStep, FlagReason, ReviewComment, ReviewFlag
 from replaycases.cases.models.run import ENDED, MAX_ATTEMPTS, Run, RunSet, RunState
 
 __all__ = [
@@ -14,17 +20,37 @@ __all__ = [
     "MAX_ATTEMPTS",
     "AuditEvent",
     "AuditHead",
+    "Boundary",
     "Case",
+    "CaseOwner",
+    "CiReport",
+    "CiResult",
     "Classification",
+    "ClosingItem",
+    "ClosingStep",
     "Comparison",
     "Control",
+    "Decision",
+    "DecisionKind",
+    "DecisionOutcome",
     "FixtureRevision",
+    "FlagReason",
+    "GraderFinding",
     "Implementation",
     "Lane",
     "LaneEntry",
     "LaneName",
+    "LeftBy",
+    "Notification",
+    "NotificationKind",
     "OutcomeType",
     "Payload",
+    "Proposal",
+    "ProposalKind",
+    "ProposalState",
+    "Provenance",
+    "ReviewComment",
+    "ReviewFlag",
     "Run",
     "RunSet",
     "RunState",

@@ -13,13 +13,16 @@ from replaycases.cases.models.scoping import ScopedQuerySet
 class AuditEvent(models.Model):
     """One thing that happened. Written by `cases.events.record` only; the database refuses UPDATE and DELETE.
 
-    `action` is dotted ("run_set.requested"). `before` and `after` are canonical JSON texts, ASCII only, kept as text
-    because PostgreSQL's jsonb would rewrite them.
+    `action` is dotted ("run_set.requested"). `case` is the case it belongs to, where it belongs to one. `token` is
+    the prefix of the token by which the actor's program acted, "" for a person at a page. `before` and `after` are
+    canonical JSON texts, ASCII only, kept as text because PostgreSQL's jsonb would rewrite them.
     """
 
     sequence = models.PositiveBigIntegerField(primary_key=True)
     project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     actor = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    case = models.ForeignKey("cases.Case", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    token = models.CharField(max_length=16, blank=True)
     action = models.CharField(max_length=64)
     object_type = models.CharField(max_length=64)
     object_id = models.CharField(max_length=64)
@@ -34,7 +37,11 @@ class AuditEvent(models.Model):
 
     class Meta:
         ordering = ["sequence"]
-        indexes = [models.Index(fields=["object_id"], name="audit_event_by_object")]
+        indexes = [
+            models.Index(fields=["object_id"], name="audit_event_by_object"),
+            models.Index(fields=["case", "-sequence"], name="audit_event_by_case"),
+            models.Index(fields=["project", "-sequence"], name="audit_event_by_project"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.sequence} {self.action}"

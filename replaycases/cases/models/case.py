@@ -6,6 +6,7 @@ import uuid
 from typing import ClassVar
 
 from django.db import models
+from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.cases.models.scoping import ScopedQuerySet
@@ -21,8 +22,17 @@ class Stage(models.TextChoices):
 
 
 class Case(models.Model):
-    """`case_id` is the fixture's own name; `readable_id` ("RC-17") is ours. Trigger, prohibited outcome and deciding
-    evidence are the failure statement. Only `cases.lifecycle` assigns `stage`."""
+    """`case_id` is the fixture's own name, "" until there is one; `readable_id` ("RC-17") is ours. Trigger, prohibited
+    outcome and deciding evidence are the failure statement; `reported_symptom` is what was reported, in whatever words.
+    `on_behalf_of` is for whom the capturer captured. `evidence_expires_at` is when the quarantined evidence ends, None
+    where there is none.
+
+    Only `cases.lifecycle` assigns `stage` and `lane`. `lane` repeats the strongest lane in which a revision stands,
+    `verdict` the label of `latest_comparison`, the newest one of the current revision ("" while it waits or where
+    there is none), `last_verdict` the last label that any such comparison gave, since `verdict_since`,
+    `previous_verdict` the one before it, and `flagged` whether a re-review flag is open: for lists, which must not
+    ask for each row.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="cases")
@@ -33,11 +43,29 @@ class Case(models.Model):
     trigger = models.TextField()
     prohibited_outcome = models.TextField()
     deciding_evidence = models.TextField()
+    reported_symptom = models.TextField(blank=True)
     stage = models.CharField(max_length=24, choices=Stage.choices, default=Stage.QUARANTINED)
     current_revision = models.ForeignKey(
         "cases.FixtureRevision", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
+    security_incident = models.BooleanField(default=False)
+    contained_at = models.DateTimeField(null=True, blank=True)
+    contained_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    containment_note = models.TextField(blank=True)
+    evidence_expires_at = models.DateTimeField(null=True, blank=True)
+    review_due_at = models.DateTimeField(null=True, blank=True)
+    stage_since = models.DateTimeField(default=timezone.now)
+    lane = models.CharField(max_length=16, blank=True)
+    latest_comparison = models.ForeignKey(
+        "cases.Comparison", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    verdict = models.CharField(max_length=32, blank=True)
+    last_verdict = models.CharField(max_length=32, blank=True)
+    previous_verdict = models.CharField(max_length=32, blank=True)
+    verdict_since = models.DateTimeField(null=True, blank=True)
+    flagged = models.BooleanField(default=False)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[ScopedQuerySet[Case]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
@@ -47,6 +75,18 @@ class Case(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="case_number_once_per_project"),
             models.CheckConstraint(condition=models.Q(stage__in=Stage.values), name="case_stage_known"),
+            models.CheckConstraint(
+                condition=models.Q(contained_at=None, contained_by=None, containment_note="")
+                | (models.Q(contained_at__isnull=False, contained_by__isnull=False) & ~models.Q(containment_note="")),
+                name="case_containment_said_by_somebody",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(stage="retired") | models.Q(lane=""), name="case_retired_stands_in_no_lane"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(stage="non_replayable") | models.Q(lane=""),
+                name="case_non_replayable_stands_in_no_lane",
+            ),
         ]
 
     def __str__(self) -> str:

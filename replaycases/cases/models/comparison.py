@@ -19,7 +19,8 @@ from replaycases.cases.models.scoping import ScopedQuerySet
 class Comparison(models.Model):
     """Old against new on one revision. Reads every result with that revision's hashes and these implementations'
     digests, not only those that it asked for. `document` is the verdict's JSON; label and reason repeat it for lists.
-    Written by `cases.comparing` only; empty while runs are outstanding."""
+    `old_red` says whether the old side is red on its own (None: not decided), `controls` which control passed, by its
+    id: {"…": true | false | null}. Written by `cases.comparing` only; empty while runs are outstanding."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="comparisons")
@@ -33,6 +34,10 @@ class Comparison(models.Model):
     label = models.CharField(max_length=32, blank=True)
     reason = models.TextField(blank=True)
     document = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    old_red = models.BooleanField(null=True, blank=True)
+    controls: models.JSONField[dict[str, bool | None], dict[str, bool | None]] = models.JSONField(
+        default=dict, blank=True
+    )
     computed_at = models.DateTimeField(null=True, blank=True)
 
     objects: ClassVar[ScopedQuerySet[Comparison]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
@@ -45,7 +50,7 @@ class Comparison(models.Model):
                 condition=Q(old__isnull=False) | Q(new__isnull=False), name="comparison_names_an_implementation"
             ),
             models.CheckConstraint(
-                condition=Q(computed_at=None, document=None, label="")
+                condition=Q(computed_at=None, document=None, label="", old_red=None)
                 | (Q(computed_at__isnull=False, document__isnull=False) & ~Q(label="")),
                 name="comparison_label_iff_computed",
             ),

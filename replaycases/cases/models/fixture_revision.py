@@ -6,6 +6,7 @@ import uuid
 from typing import ClassVar
 
 from django.db import models
+from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.cases.models.case import Case
@@ -17,7 +18,8 @@ DIGEST_LENGTH = len("sha256:") + 64
 
 class FixtureRevision(models.Model):
     """One valid fixture of a case. `payload` holds its exact bytes, `detect` the detect rules beside a 1.0 fixture,
-    `fixture_case_id` the name that the fixture gives itself (`case_id` is the row of the case)."""
+    `fixture_case_id` the name that the fixture gives itself (`case_id` is the row of the case). `effectful_tools` are
+    the tools of its events that have an effect; `changed` says in words what its author changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="revisions")
@@ -29,7 +31,10 @@ class FixtureRevision(models.Model):
     content_hash = models.CharField(max_length=DIGEST_LENGTH)
     fixture_hash = models.CharField(max_length=DIGEST_LENGTH)
     checks_hash = models.CharField(max_length=DIGEST_LENGTH)
+    effectful_tools: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    changed = models.TextField(blank=True)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     PROJECT_PATH = "case__project"
@@ -55,18 +60,22 @@ class OutcomeType(models.TextChoices):
 class Control(models.Model):
     """A fixture beside the incident on which the fixed version must hold. `mutation` is a JSON Patch (RFC 6902) on it
     that must turn the control red; `mutated_hash` is the fixture hash after that patch. `detect` holds the detect rules
-    beside a 1.0 fixture."""
+    beside a 1.0 fixture. `tool` is the tool whose outcome is of `outcome_type`, "" where the revision has no tool with
+    an effect."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     revision = models.ForeignKey(FixtureRevision, on_delete=models.PROTECT, related_name="controls")
     name = models.CharField(max_length=200)
     outcome_type = models.CharField(max_length=24, choices=OutcomeType.choices)
+    tool = models.CharField(max_length=200, blank=True)
     payload = models.ForeignKey(Payload, on_delete=models.PROTECT, related_name="+")
     detect = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     mutation = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     fixture_hash = models.CharField(max_length=DIGEST_LENGTH)
     checks_hash = models.CharField(max_length=DIGEST_LENGTH)
     mutated_hash = models.CharField(max_length=DIGEST_LENGTH, blank=True)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
 
     PROJECT_PATH = "revision__case__project"
     objects: ClassVar[ScopedQuerySet[Control]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]

@@ -21,7 +21,8 @@ class Classification(models.TextChoices):
 
 class Payload(models.Model):
     """Bytes under their own digest ("sha256:" + hex of exactly these bytes). They stand in the database because
-    workers on other hosts share nothing else. Made and read only through `cases.evidence`."""
+    workers on other hosts share nothing else. Made and read only through `cases.evidence`. `released_at` is when a
+    reviewer approved exactly these bytes as redacted: from then on bringing them again restricts them no more."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
@@ -30,6 +31,7 @@ class Payload(models.Model):
     media_type = models.CharField(max_length=100)
     classification = models.CharField(max_length=16, choices=Classification.choices, default=Classification.QUARANTINED)
     expires_at = models.DateTimeField(null=True, blank=True)
+    released_at = models.DateTimeField(null=True, blank=True)
     key_id = models.CharField(max_length=64, blank=True)
     body = models.BinaryField()
     created_at = models.DateTimeField(auto_now_add=True)

@@ -21,7 +21,8 @@ class RunSet(models.Model):
     """`size` replays of one fixture with one implementation, declared before any of them ran, so that no lucky run can
     be picked. Immutable but for voiding (with a reason that stays). The hashes are those of the fixture that is
     replayed: the revision's, the control's, or the mutated control's. `comparison` is the one that asked for the set,
-    None where it was asked for by itself; others read its results too."""
+    None where it was asked for by itself; others read its results too. `lane_entry` is the stay in a lane whose history
+    it belongs to; a lane's own schedule asks for a set by itself, and then nobody is named."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="run_sets")
@@ -36,7 +37,10 @@ class RunSet(models.Model):
     size = models.PositiveSmallIntegerField()
     fixture_hash = models.CharField(max_length=DIGEST_LENGTH)
     checks_hash = models.CharField(max_length=DIGEST_LENGTH)
-    requested_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    lane_entry = models.ForeignKey(
+        "cases.LaneEntry", null=True, blank=True, on_delete=models.PROTECT, related_name="run_sets"
+    )
+    requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     voided_at = models.DateTimeField(null=True, blank=True)
     voided_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
@@ -50,6 +54,9 @@ class RunSet(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(size__gte=1), name="run_set_size_positive"),
             models.CheckConstraint(condition=Q(mode="replay"), name="run_set_mode_known"),
+            models.CheckConstraint(
+                condition=Q(requested_by__isnull=False) | Q(lane_entry__isnull=False), name="run_set_asked_for"
+            ),
             models.CheckConstraint(
                 condition=Q(mutated=False) | Q(control__isnull=False), name="run_set_mutates_control"
             ),

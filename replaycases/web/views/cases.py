@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import CREATES_CASES
-from replaycases.cases import intake, lifecycle, reading
+from replaycases.cases import intake, policies, reading
 from replaycases.cases.models import Case
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web import case_page
@@ -67,7 +67,7 @@ def render_case(
     stages, lanes = case_page.track(case, entries)
     comparisons = list(case_page.comparisons_of(case))
     current = next((c for c in comparisons if c.revision_id == case.current_revision_id), None)
-    actions = {action.name: action for action in lifecycle.available_actions(case, user_of(request))}
+    actions = {action.name: action for action in policies.available_actions(case, user_of(request))}
     context = {
         "section": "cases",
         "tab": "overview",

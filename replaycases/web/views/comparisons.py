@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from replaycases.cases import jobs, lifecycle
+from replaycases.cases import jobs, policies
 from replaycases.cases.models import Comparison, FixtureRevision
 from replaycases.web import comparison_page, progress
 from replaycases.web.forms import ComparisonForm
@@ -24,7 +24,7 @@ def request_comparison(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     case = case_or_404(request, case_id)
     if request.method in ("GET", "HEAD"):
         return redirect(f"{reverse('case', args=[case.readable_id])}#comparisons")
-    lifecycle.require(case, user_of(request), "request_comparison")
+    policies.require(case, user_of(request), "request_comparison")
     form = ComparisonForm(request.POST, case=case, user=user_of(request))
     revision = case.current_revision
     comparison = _ask(request, revision, form) if revision is not None and form.is_valid() else None

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from replaycases.cases import intake, lifecycle
+from replaycases.cases import intake, policies
 from replaycases.cases.models import FixtureRevision
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web.forms import ControlForm
@@ -26,7 +26,7 @@ def add_control(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     panel = f"{reverse('case', args=[case.readable_id])}#controls"
     if request.method in ("GET", "HEAD"):
         return redirect(panel)
-    lifecycle.require(case, user_of(request), "add_control")
+    policies.require(case, user_of(request), "add_control")
     form, findings = ControlForm(request.POST, request.FILES), list[Finding]()
     if case.current_revision is not None and form.is_valid():
         try:

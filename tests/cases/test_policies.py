@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import intake, jobs, lifecycle
+from replaycases.cases import intake, jobs, policies
 from replaycases.cases.models import Case, OutcomeType, Stage
 from tests import factories
 
@@ -61,19 +61,19 @@ ACTS: dict[str, Callable[[User, Case], None]] = {
 
 
 def test_every_action_that_is_offered_is_tried_here(case: Case, actor: User) -> None:
-    assert [action.name for action in lifecycle.available_actions(case, actor)] == list(ACTS)
+    assert [action.name for action in policies.available_actions(case, actor)] == list(ACTS)
 
 
 @pytest.mark.parametrize("name", ACTS)
 @pytest.mark.parametrize("stage", Stage.values)
 def test_what_is_offered_is_what_is_done(case: Case, actor: User, stage: str, name: str) -> None:
     Case.objects.filter(pk=case.pk).update(stage=stage)
-    offered = {action.name: action for action in lifecycle.available_actions(Case.objects.get(pk=case.pk), actor)}
+    offered = {action.name: action for action in policies.available_actions(Case.objects.get(pk=case.pk), actor)}
     assert offered[name].allowed is (stage not in {"retired", "non_replayable"})
     if offered[name].allowed:
         ACTS[name](actor, case)
     else:
-        with pytest.raises(lifecycle.InvalidTransition, match=offered[name].why_not):
+        with pytest.raises(policies.InvalidTransition, match=offered[name].why_not):
             ACTS[name](actor, case)
 
 
@@ -82,7 +82,7 @@ def test_what_is_offered_is_what_is_done(case: Case, actor: User, stage: str, na
 def test_without_the_role_it_is_neither_offered_nor_done(case: Case, stage: Stage, name: str) -> None:
     Case.objects.filter(pk=case.pk).update(stage=stage)
     viewer = factories.person(case.project, Role.VIEWER)
-    offered = {action.name: action for action in lifecycle.available_actions(case, viewer)}
+    offered = {action.name: action for action in policies.available_actions(case, viewer)}
     with pytest.raises(PermissionDenied) as refused:
         ACTS[name](viewer, case)
     assert offered[name].why_not == str(refused.value)

@@ -1,0 +1,98 @@
+"""Approvals: who may give one, which stands, and what voids it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from replaycases.accounts.models import User
+from replaycases.cases import evidence
+from replaycases.cases.models import (
+    Case,
+    Control,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    FixtureRevision,
+)
+
+NOTE_CAP = 4000
+
+
+def contributors(case: Case) -> dict[UUID, str]:
+    """Everybody whose work the case's current revision is, with how: who captured the case, who edited any of its
+    revisions, and on whose behalf. They approve nothing of it. One query."""
+    found = {case.created_by_id: "You captured this case."}
+    if case.on_behalf_of_id:
+        found.setdefault(case.on_behalf_of_id, "This case was captured on your behalf.")
+    revisions = FixtureRevision.objects.filter(case=case).order_by("number")
+    for number, author, behalf in revisions.values_list("number", "created_by", "on_behalf_of"):
+        found.setdefault(author, f"You edited revision {number}.")
+        if behalf:
+            found.setdefault(behalf, f"Revision {number} was made on your behalf.")
+    return found
+
+
+def own_work(actor: User, case: Case) -> str:
+    """Why the actor may not approve anything of the case: it is their own work. "" if it is not."""
+    how = contributors(case).get(actor.pk, "")
+    return f"{how} Somebody else approves it." if how else ""
+
+
+def standing(case: Case) -> dict[str, Decision]:
+    """The approvals of the case that stand, by kind; those of controls apart. One query."""
+    approved = Decision.objects.filter(case=case, outcome=DecisionOutcome.APPROVED, voided_at=None, control=None)
+    return {decision.kind: decision for decision in approved.select_related("decided_by", "revision")}
+
+
+def record(
+    actor: User,
+    *,
+    revision: FixtureRevision,
+    kind: DecisionKind,
+    outcome: DecisionOutcome,
+    note: str,
+    control: Control | None = None,
+) -> Decision:
+    """Keep a decision about exactly this revision (or control). The caller holds the case's lock and has checked who
+    and when; the database checks again that nobody approves their own work and that the hashes are the revision's."""
+    subject = control or revision
+    if control is None:
+        void(Decision.objects.filter(case=revision.case, kind=kind, control=None), "A later decision took its place.")
+    return Decision.objects.create(
+        case=revision.case,
+        revision=revision,
+        control=control,
+        kind=kind,
+        outcome=outcome,
+        content_hash=revision.content_hash,
+        fixture_hash=subject.fixture_hash,
+        checks_hash=subject.checks_hash,
+        note=evidence.printable(note.strip(), cap=NOTE_CAP),
+        decided_by=actor,
+        decided_at=timezone.now(),
+    )
+
+
+def void(chosen: QuerySet[Decision], reason: str) -> list[Decision]:
+    """End the approvals among `chosen` that stand, for good. Returns them."""
+    ended = list(chosen.filter(outcome=DecisionOutcome.APPROVED, voided_at=None))
+    chosen.filter(pk__in=[decision.pk for decision in ended]).update(voided_at=timezone.now(), void_reason=reason)
+    return ended
+
+
+def void_kinds(case: Case, kinds: Iterable[DecisionKind], reason: str) -> list[Decision]:
+    return void(Decision.objects.filter(case=case, kind__in=list(kinds), control=None), reason)
+
+
+def require_second_eyes_on_control(actor: User, control: Control) -> None:
+    """Raise PermissionDenied for the control's own author and for those whose work the case is."""
+    how = own_work(actor, control.revision.case)
+    if actor.pk == control.created_by_id:
+        how = "You added this control. Somebody else approves it."
+    if how:
+        raise PermissionDenied(how)

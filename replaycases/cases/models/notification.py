@@ -1,0 +1,52 @@
+"""Notifications: what somebody should know without having to look for it."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+
+from replaycases.accounts.models import User
+from replaycases.cases.models.case import Case
+
+
+class NotificationKind(models.TextChoices):
+    EXPIRES_SOON = "expires_soon", "Raw evidence expires soon"
+    EXPIRED = "expired", "Raw evidence is past its time"
+    REVIEW_WANTED = "review_wanted", "A review waits"
+    RETURNED = "returned", "A revision came back"
+    SECOND_PERSON_WANTED = "second_person_wanted", "A second person is needed"
+    DECIDED = "decided", "What you proposed was decided"
+    VERDICT_CHANGED = "verdict_changed", "A verdict changed"
+    FLAGGED = "flagged", "A case must be reviewed again"
+
+
+class Notification(models.Model):
+    """One message to one person about one case. `key` names the occasion, so that it is sent once however often the
+    beat looks. `text` holds ids and states, never evidence."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=24, choices=NotificationKind.choices)
+    key = models.CharField(max_length=120)
+    text = models.CharField(max_length=300)
+    created_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+    mailed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], condition=models.Q(read_at=None), name="notification_unread"),
+            models.Index(fields=["created_at"], condition=models.Q(mailed_at=None), name="notification_unmailed"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "key"], name="notification_once"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=NotificationKind.values), name="notification_kind_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,101 @@
+"""Where a case comes from and what became of it, apart from its content."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from replaycases.accounts.models import Team, User
+from replaycases.cases.models.case import Case
+from replaycases.cases.models.implementation import Implementation
+from replaycases.cases.models.scoping import ScopedQuerySet
+
+
+class Provenance(models.Model):
+    """Links and versions of one case. `affected` is the implementation in which the incident happened, `fixed` the one
+    that no longer shows it, `covering_test` the test in the workflow's own repository that now covers it."""
+
+    case = models.OneToOneField(Case, primary_key=True, on_delete=models.PROTECT, related_name="provenance")
+    incident_url = models.URLField(max_length=500, blank=True)
+    trace_id = models.CharField(max_length=200, blank=True)
+    trace_url = models.URLField(max_length=500, blank=True)
+    affected = models.ForeignKey(Implementation, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    fixed = models.ForeignKey(Implementation, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    covering_test = models.CharField(max_length=300, blank=True)
+
+    PROJECT_PATH = "case__project"
+    objects: ClassVar[ScopedQuerySet[Provenance]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return f"provenance of {self.case_id}"
+
+
+class GraderFinding(models.Model):
+    """A grader's or monitor's label that found the incident: evidence, never an oracle. A qualified person confirms
+    that it shows the boundary being crossed."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="grader_findings")
+    grader = models.CharField(max_length=200)
+    version = models.CharField(max_length=200)
+    label = models.CharField(max_length=200)
+    result = models.TextField(blank=True)
+    recorded_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    recorded_at = models.DateTimeField()
+    confirmed_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+
+    PROJECT_PATH = "case__project"
+    objects: ClassVar[ScopedQuerySet[GraderFinding]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["recorded_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(confirmed_at=None, confirmed_by=None)
+                | Q(confirmed_at__isnull=False, confirmed_by__isnull=False),
+                name="grader_finding_confirmed_by_somebody",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.grader} {self.version}: {self.label}"
+
+
+class Boundary(models.TextChoices):
+    """What has an owner. Without these five nobody can be asked."""
+
+    PROHIBITED_OUTCOME = "prohibited_outcome", "Prohibited outcome"
+    WORKFLOW = "workflow", "Adapter and fix"
+    DEPENDENCY = "dependency", "Dependency"
+    SUITE_POLICY = "suite_policy", "Suite policy"
+    PRIVACY = "privacy", "Security or privacy"
+
+
+class CaseOwner(models.Model):
+    """Who answers for one boundary of a case: a person or a team of people, never free text."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="owners")
+    boundary = models.CharField(max_length=24, choices=Boundary.choices)
+    user = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+
+    PROJECT_PATH = "case__project"
+    objects: ClassVar[ScopedQuerySet[CaseOwner]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["case", "boundary"], name="case_owner_once_per_boundary"),
+            models.CheckConstraint(condition=Q(boundary__in=Boundary.values), name="case_owner_boundary_known"),
+            models.CheckConstraint(
+                condition=Q(user__isnull=False, team=None) | Q(user=None, team__isnull=False),
+                name="case_owner_is_a_person_or_a_team",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.boundary} of {self.case_id}"

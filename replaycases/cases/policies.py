@@ -1,0 +1,238 @@
+"""What may be done with a case, by whom and in which stage: one table behind pages, API, admin and bulk alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from django.core.exceptions import PermissionDenied
+
+from replaycases.accounts import access
+from replaycases.accounts import roles as may
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import Role
+from replaycases.cases import decisions
+from replaycases.cases.locks import lock_project
+from replaycases.cases.models import Case, LaneName, Stage
+
+ActionName = Literal[
+    "edit_statement",
+    "edit_details",
+    "confirm_containment",
+    "request_comparison",
+    "request_run_set",
+    "add_revision",
+    "add_control",
+    "comment",
+    "submit",
+    "approve_redaction",
+    "return_redaction",
+    "approve_expectation",
+    "return_expectation",
+    "approve_control",
+    "mark_reproduced",
+    "promote",
+    "propose_demotion",
+    "propose_retirement",
+    "propose_override",
+    "propose_extension",
+    "send_back",
+    "mark_non_replayable",
+    "reopen",
+    "raise_flag",
+    "review_again",
+    "close_step",
+]
+
+OPEN = frozenset({Stage.QUARANTINED, Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED})
+DRAFT = frozenset({Stage.QUARANTINED, Stage.IN_REVIEW})
+REVIEWED = frozenset({Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED})
+APPROVED = frozenset({Stage.REDACTION_APPROVED, Stage.REPRODUCED})
+
+
+class InvalidTransition(Exception):
+    """The present state does not allow it. The message is a sentence for the person."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """`roles`: one of them is needed. `stages`: in which the case must be. `by_person`: a token may not, whatever its
+    owner may. `second_eyes`: nobody who captured or edited the case may."""
+
+    label: str
+    roles: frozenset[Role]
+    stages: frozenset[Stage] = OPEN
+    by_person: bool = False
+    second_eyes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """Something that can be done with a case. `why_not` is a sentence for the person, "" if it is allowed."""
+
+    name: ActionName
+    label: str
+    allowed: bool
+    why_not: str
+
+
+# In the order in which a page shows them.
+RULES: Mapping[ActionName, Rule] = {
+    "edit_statement": Rule(
+        label="Edit the failure statement", roles=may.CREATES_CASES | may.DECIDES_EXPECTATION, stages=DRAFT
+    ),
+    "edit_details": Rule(label="Edit owners and links", roles=may.EDITS_DETAILS),
+    "confirm_containment": Rule(label="Confirm containment", roles=may.CONFIRMS_CONTAINMENT, by_person=True),
+    "request_comparison": Rule(label="Compare old and new", roles=may.REQUESTS_REPLAYS),
+    "request_run_set": Rule(label="Replay", roles=may.REQUESTS_REPLAYS),
+    "add_revision": Rule(label="Add a revision", roles=may.ADDS_REVISIONS),
+    "add_control": Rule(label="Add a control", roles=may.ADDS_CONTROLS),
+    "comment": Rule(label="Comment", roles=may.COMMENTS),
+    "submit": Rule(label="Submit for review", roles=may.SUBMITS, stages=frozenset({Stage.QUARANTINED})),
+    "approve_redaction": Rule(
+        label="Approve the redaction",
+        roles=may.DECIDES_REDACTION,
+        stages=frozenset({Stage.IN_REVIEW}),
+        by_person=True,
+        second_eyes=True,
+    ),
+    "return_redaction": Rule(
+        label="Return the redaction",
+        roles=may.DECIDES_REDACTION,
+        stages=frozenset({Stage.IN_REVIEW}),
+        by_person=True,
+    ),
+    "approve_expectation": Rule(
+        label="Approve the expectation",
+        roles=may.DECIDES_EXPECTATION,
+        stages=REVIEWED,
+        by_person=True,
+        second_eyes=True,
+    ),
+    "return_expectation": Rule(
+        label="Return the expectation", roles=may.DECIDES_EXPECTATION, stages=REVIEWED, by_person=True
+    ),
+    "approve_control": Rule(label="Approve a control", roles=may.DECIDES_REDACTION, by_person=True),
+    "mark_reproduced": Rule(
+        label="Mark as reproduced", roles=may.REQUESTS_REPLAYS, stages=frozenset({Stage.REDACTION_APPROVED})
+    ),
+    "promote": Rule(label="Promote", roles=may.PROMOTES, stages=frozenset({Stage.REPRODUCED}), by_person=True),
+    "propose_demotion": Rule(label="Propose a demotion", roles=may.PROMOTES, by_person=True),
+    "propose_retirement": Rule(
+        label="Propose retirement",
+        roles=may.PROPOSES_RETIREMENT,
+        stages=OPEN | {Stage.NON_REPLAYABLE},
+        by_person=True,
+    ),
+    "propose_override": Rule(label="Propose an override", roles=may.PROPOSES_OVERRIDES, by_person=True),
+    "propose_extension": Rule(label="Ask for a longer life", roles=may.PROPOSES_EXTENSIONS, by_person=True),
+    "send_back": Rule(label="Send back to review", roles=may.SENDS_BACK, stages=APPROVED, by_person=True),
+    "mark_non_replayable": Rule(label="Mark as non-replayable", roles=may.CLOSES_AS_NON_REPLAYABLE, by_person=True),
+    "reopen": Rule(
+        label="Open again",
+        roles=may.CLOSES_AS_NON_REPLAYABLE,
+        stages=frozenset({Stage.NON_REPLAYABLE}),
+        by_person=True,
+    ),
+    "raise_flag": Rule(label="Ask for a re-review", roles=may.COMMENTS),
+    "review_again": Rule(label="Note a re-review", roles=may.REVIEWS_AGAIN, by_person=True),
+    "close_step": Rule(label="Note a closing step", roles=may.REVIEWS_AGAIN, by_person=True),
+}
+assert tuple(RULES) == get_args(ActionName)
+
+
+def available_actions(case: Case, actor: User) -> list[Action]:
+    """Every action on the case, allowed or not, in the order in which a page shows them. `require` decides by the same
+    rules. Two queries, whatever the case."""
+    held = access.roles_of(actor, case.project)
+    own_work = decisions.own_work(actor, case)
+    return [
+        Action(name=name, label=rule.label, allowed=not why_not, why_not=why_not)
+        for name, rule in RULES.items()
+        for why_not in [_lacks(rule, case, actor, held, own_work) or _why_not_now(name, case)]
+    ]
+
+
+def require(case: Case, actor: User, name: ActionName) -> None:
+    """Raise PermissionDenied for the wrong person, InvalidTransition for the wrong state; the person comes first."""
+    rule = RULES[name]
+    own_work = decisions.own_work(actor, case) if rule.second_eyes else ""
+    lacks = _lacks(rule, case, actor, access.roles_of(actor, case.project), own_work)
+    if lacks:
+        raise PermissionDenied(lacks)
+    why_not = _why_not_now(name, case)
+    if why_not:
+        raise InvalidTransition(why_not)
+
+
+def require_locked(case: Case, actor: User, name: ActionName) -> Case:
+    """`require` on the case as it stands now, its project and itself locked until the caller's transaction ends (see
+    `cases.locks`): its stage, lane, revision and verdicts cannot change in between. Not key locks: rows that refer to
+    either can still be written. Returns the locked case."""
+    lock_project(case.project)
+    locked = Case.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=case.pk)
+    require(locked, actor, name)
+    return locked
+
+
+def refuse_tokens(actor: User) -> None:
+    """Raise PermissionDenied for a program: decisions are made by people."""
+    if actor.token is not None:
+        raise PermissionDenied(BY_PERSON)
+
+
+BY_PERSON = "A token never decides. Sign in and do it as yourself."
+
+
+def _lacks(rule: Rule, case: Case, actor: User, held: frozenset[Role], own_work: str) -> str:
+    """Why this person may not, whatever the state of the case; "" if they may."""
+    if held.isdisjoint(rule.roles):
+        return access.lacking(case.project, rule.roles)
+    if rule.by_person and actor.token is not None:
+        return BY_PERSON
+    return own_work if rule.second_eyes else ""
+
+
+def _why_not_now(name: ActionName, case: Case) -> str:
+    """Why the state of the case does not allow it; "" if it does."""
+    rule = RULES[name]
+    stage = Stage(case.stage)
+    if stage not in rule.stages:
+        wanted = " or ".join(s.label.lower() for s in Stage if s in rule.stages)
+        only = "" if rule.stages == OPEN else f" This is possible only while it is {wanted}."
+        return f"The case is {stage.label.lower()}.{only}"
+    if name in _ALSO:
+        return _ALSO[name](case)
+    return ""
+
+
+def _uncontained(case: Case) -> str:
+    if case.security_incident and case.contained_at is None:
+        return "This is a security incident that is not contained yet. The security owner confirms containment first."
+    return ""
+
+
+def _needs_revision(case: Case) -> str:
+    return "" if case.current_revision_id else "The case has no fixture yet."
+
+
+_ALSO: Mapping[ActionName, Callable[[Case], str]] = {
+    "confirm_containment": lambda case: (
+        "" if case.security_incident and case.contained_at is None else "There is no containment to confirm."
+    ),
+    "request_comparison": lambda case: _uncontained(case) or _needs_revision(case),
+    "request_run_set": lambda case: _uncontained(case) or _needs_revision(case),
+    "add_control": _needs_revision,
+    "comment": _needs_revision,
+    "submit": _needs_revision,
+    "propose_override": _needs_revision,
+    "propose_demotion": lambda case: "" if case.lane == LaneName.BLOCKING else "The case does not stand in blocking.",
+    "propose_extension": lambda case: "" if case.evidence_expires_at else "The case has no evidence that expires.",
+    "mark_non_replayable": lambda case: (
+        f"A revision stands in lane {case.lane}. Retire the case instead: a lane is left by two people."
+        if case.lane
+        else ""
+    ),
+    "review_again": lambda case: "" if case.flagged else "Nothing asks for a re-review.",
+}
