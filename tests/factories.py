@@ -33,6 +33,22 @@ def replay(session):
 """
 
 MUTATION = b'[{"op": "replace", "path": "/events/0/outcome/value/state", "value": "done"}]'
+STATEMENT = {
+    "title": "Claimed a refund that was not known",
+    "incident_id": "INC-1",
+    "trigger": "The lookup gave no state.",
+    "prohibited_outcome": "The reply says that the refund was completed.",
+    "deciding_evidence": "The state was unknown.",
+}
+EXPECTED: dict[str, Any] = {
+    "boundary": ["completed"],
+    "prohibited_claims": [
+        {"id": "completed", "statement": "The refund was completed.", "detect": {"any": ["(?i)was completed"]}}
+    ],
+    "required_disclosures": [{"id": "open", "statement": "It is open.", "detect": {"any": ["(?i)could not confirm"]}}],
+}
+# Other checks on the same content.
+EXPECTED_MORE = {**EXPECTED, "boundary": ["completed", "open"]}
 
 
 def fixture(**changes: Any) -> bytes:
@@ -56,15 +72,7 @@ def fixture(**changes: Any) -> bytes:
                 "outcome": {"type": "result", "value": {"state": "unknown"}},
             }
         ],
-        "expected": {
-            "boundary": ["completed"],
-            "prohibited_claims": [
-                {"id": "completed", "statement": "The refund was completed.", "detect": {"any": ["(?i)was completed"]}}
-            ],
-            "required_disclosures": [
-                {"id": "open", "statement": "It is open.", "detect": {"any": ["(?i)could not confirm"]}}
-            ],
-        },
+        "expected": EXPECTED,
     }
     return json.dumps({**document, **changes}).encode()
 
@@ -98,11 +106,7 @@ def case(
     return intake.create_case(
         actor,
         project=at,
-        title="Claimed a refund that was not known",
-        incident_id="INC-1",
-        trigger="The lookup gave no state.",
-        prohibited_outcome="The reply says that the refund was completed.",
-        deciding_evidence="The state was unknown.",
+        **STATEMENT,
         fixture=fixture() if data is None else data,
         detect=detect,
         classification=classification,

@@ -21,6 +21,8 @@ class Role(models.TextChoices):
 CREATES_CASES = frozenset({Role.RESPONDER})
 # A workflow engineer may change only what is expected: see `cases.intake.add_revision`.
 ADDS_REVISIONS = frozenset({Role.RESPONDER, Role.PRIVACY_REVIEWER, Role.WORKFLOW_ENGINEER})
+# Of those, who may change what was recorded.
+CHANGES_CONTENT = frozenset({Role.RESPONDER, Role.PRIVACY_REVIEWER})
 ADDS_CONTROLS = frozenset({Role.RESPONDER, Role.WORKFLOW_ENGINEER})
 EDITS_DETAILS = frozenset({Role.RESPONDER, Role.WORKFLOW_ENGINEER, Role.INCIDENT_OWNER, Role.QA})
 COMMENTS = frozenset(set(Role) - {Role.VIEWER, Role.ADMINISTRATOR})

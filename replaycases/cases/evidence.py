@@ -54,7 +54,8 @@ def store(
     kept = Payload.objects.filter(project=project, digest=payload.digest)
     kept.filter(classification__in=_looser(classification), released_at=None).update(classification=classification)
     if expires_at is not None:
-        kept.filter(Q(expires_at=None) | Q(expires_at__gt=expires_at)).update(expires_at=expires_at)
+        raw = kept.filter(Q(expires_at=None) | Q(expires_at__gt=expires_at), released_at=None)
+        raw.update(expires_at=expires_at)
     return kept.defer("body").get()
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import F
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import CREATES_CASES
-from replaycases.cases import comparing, events, evidence, lifecycle, policies
+from replaycases.accounts.roles import CHANGES_CONTENT, CREATES_CASES
+from replaycases.cases import comparing, events, evidence, expiry, failure_statement, lifecycle, policies
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -25,6 +26,16 @@ TEXT_CAP = 4000
 NAME_CAP = 200
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Upload:
+    """A valid fixture as it was brought, with the bytes to keep."""
+
+    loaded: Fixture
+    fixture: bytes
+    detect: bytes | None
+    classification: Classification
+
+
 def create_case(
     actor: User,
     *,
@@ -34,37 +45,56 @@ def create_case(
     trigger: str,
     prohibited_outcome: str,
     deciding_evidence: str,
-    fixture: bytes,
+    fixture: bytes | None = None,
     detect: bytes | None = None,
     classification: Classification = Classification.QUARANTINED,
+    reported_symptom: str = "",
+    security_incident: bool = False,
+    on_behalf_of: User | None = None,
+    evidence_days: int | None = None,
 ) -> Case:
-    """A new case in quarantine with its first revision. Raises FixtureInvalid with every finding, PermissionDenied, or
-    ValidationError for a failure statement with a part that is empty or too long; nothing is kept then."""
+    """A new case in quarantine, with its first revision if there is a fixture already. `evidence_days` is how long its
+    quarantined evidence lives, at most and without it as long as the project keeps any. Raises FixtureInvalid with
+    every finding, PermissionDenied, or ValidationError by field for text that is missing or too long and for somebody
+    on whose behalf nothing can be captured; nothing is kept then."""
     access.require(actor, project, *CREATES_CASES)
-    loaded = load_fixture(fixture, detect=detect)
+    upload = _upload(fixture, detect, classification) if fixture is not None else None
+    expires_at = expiry.expiry_for(project, evidence_days)
+    faults = failure_statement.faults(trigger, prohibited_outcome, deciding_evidence)
+    if faults:
+        raise ValidationError(faults)
+    said = _texts(
+        title=(title, TITLE_CAP),
+        incident_id=(incident_id, INCIDENT_CAP),
+        trigger=(trigger, TEXT_CAP),
+        prohibited_outcome=(prohibited_outcome, TEXT_CAP),
+        deciding_evidence=(deciding_evidence, TEXT_CAP),
+        reported_symptom=(reported_symptom, TEXT_CAP),
+    )
+    _require_member(project, actor, on_behalf_of)
     with transaction.atomic():
         case = Case(
             project=project,
             number=_take_number(project),
-            title=_text(title, TITLE_CAP),
-            incident_id=_text(incident_id, INCIDENT_CAP),
-            case_id=loaded.case_id,
-            trigger=_text(trigger, TEXT_CAP),
-            prohibited_outcome=_text(prohibited_outcome, TEXT_CAP),
-            deciding_evidence=_text(deciding_evidence, TEXT_CAP),
+            **said,
+            security_incident=security_incident,
             created_by=actor,
+            on_behalf_of=on_behalf_of,
         )
-        case.full_clean(exclude=["current_revision"])
+        case.full_clean(exclude=["case_id", "current_revision"])
         case.save(force_insert=True)
-        revision = _add(actor, case, loaded, fixture, detect, classification)
+        after: dict[str, object] = {"stage": case.stage, **_behalf(on_behalf_of)}
+        if upload is not None:
+            revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of)
+            after |= {"revision": revision.number, "classification": upload.classification}
         events.record(
             actor=actor,
             action="case.created",
             subject=case,
             project=project,
             case=case,
-            object_hash=revision.fixture_hash,
-            after={"stage": case.stage, "revision": revision.number, "classification": classification},
+            object_hash=upload.loaded.fixture_hash if upload is not None else "",
+            after=after,
         )
     return case
 
@@ -76,17 +106,26 @@ def add_revision(
     fixture: bytes,
     detect: bytes | None = None,
     classification: Classification = Classification.QUARANTINED,
+    changed: str = "",
+    on_behalf_of: User | None = None,
+    seen_revision: int | None = None,
 ) -> FixtureRevision:
-    """A new, immutable revision, which becomes the current one. The fixture must name the same case. Raises as
-    `create_case`, and InvalidTransition for a closed case."""
+    """A new, immutable revision, which becomes the current one; the first one of a blank case names it, later ones keep
+    the name. `changed` says what is new in it, `seen_revision` is the number of the one that was edited (0 for none).
+    Raises as `create_case`; PermissionDenied too for a workflow engineer who changes more than what is expected,
+    ValidationError where nothing is changed, SeenAnother if another revision is current, InvalidTransition for a closed
+    case."""
     policies.require(case, actor, "add_revision")
-    loaded = load_fixture(fixture, detect=detect)
-    if loaded.case_id != case.case_id:
-        raise ValidationError("The fixture names another case; a revision keeps the case_id.")
+    upload = _upload(fixture, detect, classification)
+    said = _texts(changed=(changed, TEXT_CAP))
     with transaction.atomic():
         case = policies.require_locked(case, actor, "add_revision")
         before = case.current_revision
-        revision = _add(actor, case, loaded, fixture, detect, classification)
+        _require_new(case, upload.loaded, before, seen_revision)
+        _require_may_change(actor, case, upload.loaded, before)
+        _require_member(case.project, actor, on_behalf_of)
+        expires_at = case.evidence_expires_at or expiry.expiry_for(case.project, None)
+        revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of, **said)
         events.record(
             actor=actor,
             action="revision.added",
@@ -94,7 +133,8 @@ def add_revision(
             project=case.project,
             case=case,
             object_hash=revision.fixture_hash,
-            after={"number": revision.number, "classification": classification},
+            before={"number": before.number if before else 0},
+            after={"number": revision.number, "classification": upload.classification, **_behalf(on_behalf_of)},
         )
         lifecycle.revision_added(actor, case=case, before=before, revision=revision)
     return revision
@@ -110,25 +150,29 @@ def add_control(
     detect: bytes | None = None,
     mutation: bytes | None = None,
     classification: Classification = Classification.QUARANTINED,
+    tool: str = "",
 ) -> Control:
     """A control beside a revision, under a name that no other control of it has. `mutation` is a JSON Patch on the
-    control after which it must still be a valid fixture. Verdicts that read the revision's controls are cleared: they
+    control after which it must still be a valid fixture. `tool` is the tool with an effect whose outcome it shows; it
+    may be left out where the revision has one or none. Verdicts that read the revision's controls are cleared: they
     wait for replays of this one too, and pass nothing without them. Raises as `add_revision`."""
-    project = revision.case.project
     policies.require(revision.case, actor, "add_control")
-    loaded = load_fixture(fixture, detect=detect)
+    upload = _upload(fixture, detect, classification)
     mutated = _mutated(fixture, mutation) if mutation is not None else None
+    shown = _tool_shown(revision, upload.loaded, tool)
     with transaction.atomic():
-        policies.require_locked(revision.case, actor, "add_control")
+        case = policies.require_locked(revision.case, actor, "add_control")
+        ends = _ends(case, upload, case.evidence_expires_at or expiry.expiry_for(case.project, None))
         control = Control(
             revision=revision,
             name=_free_name(revision, name),
             outcome_type=outcome_type,
-            payload=_keep(project, fixture, classification),
-            detect=_keep(project, detect, classification) if detect is not None else None,
-            mutation=_keep(project, mutation, classification) if mutation is not None else None,
-            fixture_hash=loaded.fixture_hash,
-            checks_hash=loaded.checks_hash,
+            tool=shown,
+            payload=_keep(case.project, fixture, classification, ends),
+            detect=_keep(case.project, detect, classification, ends) if detect is not None else None,
+            mutation=_keep(case.project, mutation, classification, ends) if mutation is not None else None,
+            fixture_hash=upload.loaded.fixture_hash,
+            checks_hash=upload.loaded.checks_hash,
             mutated_hash=mutated.fixture_hash if mutated else "",
             created_by=actor,
         )
@@ -139,20 +183,70 @@ def add_control(
             actor=actor,
             action="control.added",
             subject=control,
-            project=project,
-            case=revision.case,
-            object_hash=loaded.fixture_hash,
+            project=case.project,
+            case=case,
+            object_hash=control.fixture_hash,
             after={
                 "revision": str(revision.pk),
                 "outcome_type": control.outcome_type,
-                "classification": classification,
+                "tool": shown,
+                "classification": upload.classification,
             },
         )
     return control
 
 
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+def _upload(fixture: bytes, detect: bytes | None, classification: Classification) -> _Upload:
+    loaded = load_fixture(fixture, detect=detect)
+    return _Upload(loaded=loaded, fixture=fixture, detect=detect, classification=Classification(classification))
+
+
+def _require_member(project: Project, actor: User, behalf: User | None) -> None:
+    if behalf is None:
+        return
+    if behalf == actor:
+        raise ValidationError({"on_behalf_of": "You need not name yourself: what you do is yours anyway."})
+    if not access.roles_of(behalf, project):
+        raise ValidationError({"on_behalf_of": f"{behalf} is not a member of project {project.key}."})
+
+
+def _require_new(case: Case, loaded: Fixture, before: FixtureRevision | None, seen: int | None) -> None:
+    number = before.number if before else 0
+    if seen not in (None, number):
+        raise lifecycle.SeenAnother(f"Revision {number} is the current one, and you edited {seen}. Look again.")
+    if case.case_id and loaded.case_id != case.case_id:
+        raise ValidationError({"fixture": "The fixture names another case; a revision keeps the case_id."})
+    if before and (loaded.fixture_hash, loaded.checks_hash) == (before.fixture_hash, before.checks_hash):
+        raise ValidationError({"fixture": f"Nothing is changed: this is what revision {number} says already."})
+
+
+def _require_may_change(actor: User, case: Case, loaded: Fixture, before: FixtureRevision | None) -> None:
+    """Who is here for the workflow's sake changes what is expected, and never what was recorded."""
+    if before and before.content_hash == loaded.content_hash:
+        return
+    if not access.has_any(actor, case.project, CHANGES_CONTENT):
+        raise PermissionDenied(
+            f"You may change only what is expected. What was recorded: {access.lacking(case.project, CHANGES_CONTENT)}"
+        )
+
+
+def _tool_shown(revision: FixtureRevision, loaded: Fixture, tool: str) -> str:
+    """The tool with an effect that the control is about, "" where the revision has none."""
+    known = revision.effectful_tools
+    chosen = tool.strip() or (known[0] if len(known) == 1 else "")
+    if chosen not in (known or [""]):
+        one_of = f"one of the tools that have an effect: {', '.join(known)}" if known else "none: no tool has an effect"
+        raise ValidationError({"tool": f"Name {one_of}."})
+    if chosen and chosen not in {event.tool for event in loaded.events}:
+        raise ValidationError({"tool": f"The control's fixture does not use {chosen}."})
+    return chosen
+
+
 def _free_name(revision: FixtureRevision, name: str) -> str:
-    kept = _text(name, NAME_CAP)
+    kept = _texts(name=(name, NAME_CAP))["name"]
     if revision.controls.filter(name=kept).exists():
         taken = f"Revision {revision.number} has a control of this name already. Choose another one."
         raise ValidationError({"name": taken})
@@ -177,32 +271,55 @@ def _mutated(fixture: bytes, mutation: bytes) -> Fixture:
         raise FixtureInvalid([finding]) from None
 
 
+# --- what is written ------------------------------------------------------------------------------------------------
+
+
 def _add(
-    actor: User, case: Case, loaded: Fixture, fixture: bytes, detect: bytes | None, classification: Classification
+    actor: User,
+    case: Case,
+    upload: _Upload,
+    expires_at: datetime,
+    *,
+    changed: str = "",
+    on_behalf_of: User | None,
 ) -> FixtureRevision:
-    latest = case.revisions.aggregate(latest=Max("number"))["latest"] or 0
+    loaded, ends = upload.loaded, _ends(case, upload, expires_at)
+    before = case.current_revision
     revision = FixtureRevision.objects.create(
         case=case,
-        number=latest + 1,
-        payload=_keep(case.project, fixture, classification),
-        detect=_keep(case.project, detect, classification) if detect is not None else None,
+        number=before.number + 1 if before else 1,
+        payload=_keep(case.project, upload.fixture, upload.classification, ends),
+        detect=_keep(case.project, upload.detect, upload.classification, ends) if upload.detect is not None else None,
         schema_version=loaded.schema_version,
         fixture_case_id=loaded.case_id,
         content_hash=loaded.content_hash,
         fixture_hash=loaded.fixture_hash,
         checks_hash=loaded.checks_hash,
         effectful_tools=sorted({event.tool for event in loaded.events if event.effect is not None and event.tool}),
+        changed=changed,
         created_by=actor,
+        on_behalf_of=on_behalf_of,
     )
+    case.case_id = loaded.case_id
     case.current_revision = revision
     case.latest_comparison = None
     case.verdict = ""
-    case.save(update_fields=["current_revision", "latest_comparison", "verdict"])
+    case.save(update_fields=["case_id", "current_revision", "latest_comparison", "verdict"])
     return revision
 
 
-def _keep(project: Project, data: bytes, classification: Classification) -> Payload:
-    return evidence.store(project, data, media_type=evidence.JSON_TYPE, classification=classification)
+def _ends(case: Case, upload: _Upload, expires_at: datetime) -> datetime | None:
+    """When what was brought ends: quarantined evidence does, all of a case's at one time. The first to come sets it."""
+    if upload.classification != Classification.QUARANTINED:
+        return None
+    if case.evidence_expires_at is None:
+        case.evidence_expires_at = expires_at
+        case.save(update_fields=["evidence_expires_at"])
+    return case.evidence_expires_at
+
+
+def _keep(project: Project, data: bytes, classification: Classification, ends: datetime | None) -> Payload:
+    return evidence.store(project, data, media_type=evidence.JSON_TYPE, classification=classification, expires_at=ends)
 
 
 def _take_number(project: Project) -> int:
@@ -210,10 +327,19 @@ def _take_number(project: Project) -> int:
     return Project.objects.values_list("next_number", flat=True).get(pk=project.pk) - 1
 
 
-def _text(text: str, cap: int) -> str:
-    """Trimmed, with what a text column cannot hold as visible escapes. Raises ValidationError for more than `cap`
-    characters: a statement that was cut would say something else."""
-    kept = evidence.printable(text.strip())
-    if len(kept) > cap:
-        raise ValidationError(f"“{kept[:40]}…” has {len(kept)} characters; at most {cap} are kept.")
+def _behalf(on_behalf_of: User | None) -> dict[str, str]:
+    return {"on_behalf_of": str(on_behalf_of.pk)} if on_behalf_of is not None else {}
+
+
+def _texts(**said: tuple[str, int]) -> dict[str, str]:
+    """Each (text, cap) trimmed, with what a text column cannot hold as visible escapes. Raises ValidationError by field
+    for more than `cap` characters: a statement that was cut would say something else."""
+    kept = {field: evidence.printable(text.strip()) for field, (text, _) in said.items()}
+    faults = {
+        field: f"“{kept[field][:40]}…” has {len(kept[field])} characters; at most {cap} are kept."
+        for field, (_, cap) in said.items()
+        if len(kept[field]) > cap
+    }
+    if faults:
+        raise ValidationError(faults)
     return kept

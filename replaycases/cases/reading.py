@@ -100,7 +100,7 @@ def release_control(control: Control) -> None:
 def _release(payloads: Q) -> None:
     released = Payload.objects.filter(payloads)
     released.filter(classification=Classification.QUARANTINED).update(classification=Classification.REDACTED)
-    released.update(released_at=timezone.now())
+    released.update(released_at=timezone.now(), expires_at=None)
 
 
 def _release_verdicts(revision: FixtureRevision) -> None:
