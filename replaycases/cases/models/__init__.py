@@ -8,7 +8,7 @@ from replaycases.cases.models.decision import Decision, DecisionKind, DecisionOu
 from replaycases.cases.models.fixture_revision import Control, FixtureRevision, OutcomeType
 from replaycases.cases.models.implementation import Implementation
 from replaycases.cases.models.lane import Lane, LaneEntry, LaneName, LeftBy
-from replaycases.cases.models.notification import Notification, NotificationKind
+from replaycases.cases.models.notification import Notification, NotificationCursor, NotificationKind
 from replaycases.cases.models.payload import Classification, Payload
 from replaycases.cases.models.proposal import Proposal, ProposalKind, ProposalState
 from replaycases.cases.models.provenance import Boundary, CaseOwner, GraderFinding, Provenance
@@ -42,6 +42,7 @@ __all__ = [
     "LaneName",
     "LeftBy",
     "Notification",
+    "NotificationCursor",
     "NotificationKind",
     "OutcomeType",
     "Payload",

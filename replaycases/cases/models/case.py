@@ -25,7 +25,7 @@ class Case(models.Model):
     """`case_id` is the fixture's own name, "" until there is one; `readable_id` ("RC-17") is ours. Trigger, prohibited
     outcome and deciding evidence are the failure statement; `reported_symptom` is what was reported, in whatever words.
     `on_behalf_of` is for whom the capturer captured. `evidence_expires_at` is when the quarantined evidence ends, None
-    where there is none.
+    where there is none; `expiry_warned` is how many of the warnings before it were given.
 
     Only `cases.lifecycle` assigns `stage` and `lane`. `lane` repeats the strongest lane in which a revision stands,
     `verdict` the label of `latest_comparison`, the newest one of the current revision ("" while it waits or where
@@ -53,6 +53,7 @@ class Case(models.Model):
     contained_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     containment_note = models.TextField(blank=True)
     evidence_expires_at = models.DateTimeField(null=True, blank=True)
+    expiry_warned = models.PositiveSmallIntegerField(default=0)
     review_due_at = models.DateTimeField(null=True, blank=True)
     stage_since = models.DateTimeField(default=timezone.now)
     lane = models.CharField(max_length=16, blank=True)
@@ -72,6 +73,27 @@ class Case(models.Model):
 
     class Meta:
         ordering = ["project", "-number"]
+        indexes = [
+            models.Index(
+                fields=["project", "evidence_expires_at"],
+                condition=models.Q(evidence_expires_at__isnull=False),
+                name="case_by_expiry",
+            ),
+            models.Index(
+                fields=["evidence_expires_at"],
+                condition=models.Q(expiry_warned__lt=3, evidence_expires_at__isnull=False),
+                name="case_to_be_warned",
+            ),
+            models.Index(
+                fields=["review_due_at"], condition=models.Q(review_due_at__isnull=False), name="case_by_review_date"
+            ),
+            models.Index(
+                fields=["project"],
+                condition=models.Q(review_due_at=None) & ~models.Q(lane=""),
+                name="case_without_review_date",
+            ),
+            models.Index(fields=["project", "flagged"], condition=models.Q(flagged=True), name="case_flagged"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="case_number_once_per_project"),
             models.CheckConstraint(condition=models.Q(stage__in=Stage.values), name="case_stage_known"),

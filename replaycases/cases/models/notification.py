@@ -50,3 +50,16 @@ class Notification(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class NotificationCursor(models.Model):
+    """The one row that says up to which audit event notifications were made."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    sequence = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="notification_cursor_is_one_row")]
+
+    def __str__(self) -> str:
+        return f"read up to {self.sequence}"

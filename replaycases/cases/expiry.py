@@ -1,0 +1,172 @@
+"""How long raw evidence lives: set when it comes in, warned about, and lengthened only by two people.
+
+Nothing else lengthens it: a review, a new revision or a replay does not. Evidence past its time is listed here; its
+bytes are not destroyed yet.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Min, Q, QuerySet
+from django.utils import timezone
+
+from replaycases.accounts import roles as may
+from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Project, User
+from replaycases.cases import events, notifying, recipients
+from replaycases.cases.locks import lock_project
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    Classification,
+    Control,
+    FixtureRevision,
+    NotificationKind,
+    Payload,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+)
+from replaycases.cases.policies import InvalidTransition
+
+# A case is warned about when its evidence has this much left. `Case.expiry_warned` counts how many were reached.
+WARNINGS = (timedelta(days=7), timedelta(days=1), timedelta(0))
+OVERDUE = len(WARNINGS)
+BATCH = 500
+
+
+def expiry_for(project: Project, days: int | None = None) -> datetime:
+    """When evidence that comes in now ends: after `days`, the project's retention by default and never more than it.
+    Raises ValidationError."""
+    longest = project.retention_days
+    kept = longest if days is None else days
+    if not 1 <= kept <= longest:
+        raise ValidationError(f"Raw evidence is kept for 1 to {longest} days in project {project.key}, not {kept}.")
+    return timezone.now() + timedelta(days=kept)
+
+
+def why_not_until(case: Case, until: datetime) -> str:
+    """Why the case's evidence cannot live until then; "" if it can, once two people want it."""
+    if case.evidence_expires_at is None:
+        return "The case has no evidence that expires."
+    if until <= case.evidence_expires_at:
+        return f"The evidence lives until {_day(case.evidence_expires_at)} already. Name a later time."
+    if until <= timezone.now():
+        return "That time has passed. Name a later one."
+    if until > timezone.now() + timedelta(days=LONGEST_RETENTION_DAYS):
+        return f"An extension reaches at most {LONGEST_RETENTION_DAYS} days from now."
+    return ""
+
+
+def extend(actor: User, *, proposal: Proposal) -> Case:
+    """The case's raw evidence lives until the proposal's time, as one person asked and another confirmed. Called by
+    `cases.proposals` in the transaction of the confirmation, on the locked case. Bytes that another case holds for a
+    shorter time end with the first of them. Raises InvalidTransition."""
+    if proposal.kind != ProposalKind.EXTENSION or proposal.state != ProposalState.CONFIRMED or proposal.until is None:
+        raise InvalidTransition("This needs an extension that a second person has confirmed.")
+    case, until = proposal.case, proposal.until
+    why_not = why_not_until(case, until)
+    if why_not:
+        raise InvalidTransition(why_not)
+    before = case.evidence_expires_at
+    case.evidence_expires_at, case.expiry_warned = until, 0
+    case.save(update_fields=["evidence_expires_at", "expiry_warned"])
+    lengthened = _lengthen(case, until)
+    events.record(
+        actor=actor,
+        action="evidence.extended",
+        subject=case,
+        project=case.project,
+        case=case,
+        before={"expires_at": before.isoformat() if before else ""},
+        after={"expires_at": until.isoformat(), "payloads": lengthened, "proposal": str(proposal.pk)},
+    )
+    return case
+
+
+def overdue(cases: QuerySet[Case]) -> QuerySet[Case]:
+    """Those among `cases` whose raw evidence is past its time, the longest first."""
+    return cases.filter(evidence_expires_at__lte=timezone.now()).order_by("evidence_expires_at")
+
+
+def expiring(cases: QuerySet[Case]) -> QuerySet[Case]:
+    """Those whose raw evidence ends within the first warning's time or has ended, the first to end first."""
+    return cases.filter(evidence_expires_at__lte=timezone.now() + WARNINGS[0]).order_by("evidence_expires_at")
+
+
+def look() -> int:
+    """Warn about evidence that ends soon or has ended: once at 7 days, once at 1 day, once when it is past its time.
+    Returns how many cases were warned about; the rest of a long list waits for the next look."""
+    warned = 0
+    for level in range(OVERDUE, 0, -1):
+        reached = timezone.now() + WARNINGS[level - 1]
+        due = Case.objects.filter(evidence_expires_at__lte=reached, expiry_warned__lt=level)
+        for case in due.select_related("project").order_by("evidence_expires_at")[:BATCH]:
+            warned += _warn(case, level)
+    return warned
+
+
+@transaction.atomic
+def _warn(case: Case, level: int) -> bool:
+    lock_project(case.project)
+    unchanged = Case.objects.filter(
+        pk=case.pk, evidence_expires_at=case.evidence_expires_at, expiry_warned=case.expiry_warned
+    )
+    if not unchanged.update(expiry_warned=level):
+        return False
+    ends = case.evidence_expires_at
+    assert ends is not None
+    past = level == OVERDUE
+    notifying.notify(
+        _told(case),
+        case=case,
+        kind=NotificationKind.EXPIRED if past else NotificationKind.EXPIRES_SOON,
+        occasion=f"expiry:{level}:{case.pk}:{ends.isoformat()}",
+        text=f"{case.readable_id}: its raw evidence {'was to end' if past else 'ends'} on {_day(ends)}.",
+    )
+    return True
+
+
+def _told(case: Case) -> recipients.People:
+    """Who captured or edited it, who owns its privacy, and every privacy reviewer."""
+    return (
+        recipients.contributors(case)
+        | recipients.owners(case, Boundary.PRIVACY)
+        | recipients.with_role(case, may.DECIDES_REDACTION)
+    )
+
+
+def _lengthen(case: Case, until: datetime) -> int:
+    """Move the end of the case's quarantined bytes to `until`, or to the end of another case that holds them, if that
+    is earlier. Never shortens. Returns how many moved."""
+    moved = 0
+    for payload in Payload.objects.filter(_held_by(case)).filter(
+        classification=Classification.QUARANTINED, expires_at__isnull=False
+    ):
+        others = Case.objects.filter(_holds(payload)).exclude(pk=case.pk)
+        earliest: datetime | None = others.aggregate(at=Min("evidence_expires_at"))["at"]
+        ends = min(until, earliest) if earliest else until
+        moved += Payload.objects.filter(pk=payload.pk, expires_at__lt=ends).update(expires_at=ends)
+    return moved
+
+
+def _held_by(case: Case) -> Q:
+    revisions = FixtureRevision.objects.filter(case=case)
+    controls = Control.objects.filter(revision__in=revisions)
+    held = Q(pk__in=revisions.values("payload")) | Q(pk__in=revisions.values("detect"))
+    for link in ("payload", "detect", "mutation"):
+        held |= Q(pk__in=controls.values(link))
+    return held
+
+
+def _holds(payload: Payload) -> Q:
+    held = Q(revisions__payload=payload) | Q(revisions__detect=payload)
+    for link in ("payload", "detect", "mutation"):
+        held |= Q(**{f"revisions__controls__{link}": payload})
+    return held
+
+
+def _day(at: datetime) -> str:
+    return f"{at:%-d %b %Y %H:%M} UTC"

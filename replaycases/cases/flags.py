@@ -1,0 +1,163 @@
+"""Re-review flags: reasons to look at a case again. A flag moves nothing: a blocking case keeps blocking."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from replaycases.accounts.models import Project, User
+from replaycases.cases import events, evidence, policies
+from replaycases.cases.locks import lock_project
+from replaycases.cases.models import Case, FlagReason, LaneEntry, ReviewFlag
+from replaycases.cases.policies import OPEN, InvalidTransition
+from replaycases.fixture.shape import VERSIONS
+
+NOTE_CAP = 4000
+BATCH = 500
+# What a person may say. The others are read from the case itself.
+BY_PEOPLE = (
+    FlagReason.POLICY_CHANGED,
+    FlagReason.PARSER_CHANGED,
+    FlagReason.DRIFTED,
+    FlagReason.SCHEMA_BUMPED,
+)
+# The schema that a recording may have without being asked about again, and those that came after it.
+FIRST_BUMPED_FROM = "2.0"
+NEWER_SCHEMAS = VERSIONS[VERSIONS.index(FIRST_BUMPED_FROM) + 1 :]
+
+
+def raise_flag(actor: User | None, *, case: Case, reason: FlagReason, detail: str) -> ReviewFlag:
+    """Ask for a re-review. `actor` None is the system, for which a second flag of a reason is the first one. Raises
+    PermissionDenied, InvalidTransition if it is asked for already, ValidationError without a detail."""
+    said = _text(detail, "Say what changed.")
+    if actor is not None and reason not in BY_PEOPLE:
+        raise ValidationError("This reason is found by the system. Choose another one.")
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "raise_flag") if actor is not None else _locked(case)
+        standing = case.flags.filter(reason=reason, cleared_at=None).first()
+        if standing is not None and actor is not None:
+            raise InvalidTransition("A re-review is asked for already, for this reason.")
+        return standing or _raise(actor, case, reason, said)
+
+
+def review_again(actor: User, *, case: Case, note: str) -> Case:
+    """Somebody looked at the case again and says what they found: every open flag is cleared, and the next review is
+    due after the project's interval. Raises PermissionDenied, InvalidTransition, ValidationError without a note."""
+    said = _text(note, "Say what you looked at and found.")
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "review_again")
+        now = timezone.now()
+        standing = case.flags.filter(cleared_at=None)
+        reasons = sorted(standing.values_list("reason", flat=True))
+        standing.update(cleared_by=actor, cleared_at=now, clearing_note=said)
+        case.flagged = False
+        case.review_due_at = now + timedelta(days=case.project.review_after_days)
+        case.save(update_fields=["flagged", "review_due_at"])
+        events.record(
+            actor=actor,
+            action="case.reviewed_again",
+            subject=case,
+            project=case.project,
+            case=case,
+            before={"flags": ", ".join(reasons)},
+            after={"flags": "", "next_review": case.review_due_at.isoformat(), "note": said},
+        )
+    return case
+
+
+def standing_word(case: Case) -> str:
+    """What a flag leaves as it is, in words: "" if nothing runs."""
+    return f"It keeps {'blocking' if case.lane == 'blocking' else 'running in ' + case.lane}." if case.lane else ""
+
+
+def look() -> int:
+    """Raise the flags that the calendar asks for, and give cases in lanes their review date. Returns how many were
+    raised; the rest of a long list waits for the next look."""
+    _set_review_dates()
+    raised = 0
+    for reason, cases in _due().items():
+        for case in cases.select_related("project", "current_revision")[:BATCH]:
+            raise_flag(None, case=case, reason=reason, detail=_found(reason, case))
+            raised += 1
+    return raised
+
+
+def _due() -> dict[FlagReason, QuerySet[Case]]:
+    now = timezone.now()
+    cases = Case.objects.filter(stage__in=OPEN)
+    ended = LaneEntry.objects.filter(case=OuterRef("pk"), left_at=None, demotion__until__lte=now)
+    # A review after its end has answered that demotion.
+    answered = ReviewFlag.objects.filter(case=OuterRef("case"), reason=FlagReason.DEMOTION_ENDED)
+    unanswered = ended.filter(~Exists(answered.filter(raised_at__gte=OuterRef("demotion__until"))))
+    due: dict[FlagReason, QuerySet[Case]] = {
+        FlagReason.REVIEW_DATE_PASSED: cases.filter(review_due_at__lte=now).filter(
+            ~_open_flag(FlagReason.REVIEW_DATE_PASSED)
+        ),
+        FlagReason.DEMOTION_ENDED: cases.filter(Exists(unanswered)),
+    }
+    if NEWER_SCHEMAS:
+        asked = ReviewFlag.objects.filter(case=OuterRef("pk"), reason=FlagReason.SCHEMA_BUMPED)
+        due[FlagReason.SCHEMA_BUMPED] = (
+            cases.filter(current_revision__isnull=False)
+            .exclude(current_revision__schema_version=NEWER_SCHEMAS[-1])
+            .filter(~Exists(asked.filter(detail__contains=NEWER_SCHEMAS[-1])))
+        )
+    return due
+
+
+def _open_flag(reason: FlagReason) -> Exists:
+    return Exists(ReviewFlag.objects.filter(case=OuterRef("pk"), reason=reason, cleared_at=None))
+
+
+def _found(reason: FlagReason, case: Case) -> str:
+    if reason == FlagReason.REVIEW_DATE_PASSED:
+        return f"It was due on {case.review_due_at:%-d %b %Y}."
+    if reason == FlagReason.DEMOTION_ENDED:
+        return "It was demoted for a time, and that time is over. Promote it again, or propose its retirement."
+    return f"Schema {NEWER_SCHEMAS[-1]} is there; the current revision was recorded before it."
+
+
+def _set_review_dates() -> None:
+    """A case that came into a lane is reviewed again after the project's interval."""
+    undated = Case.objects.filter(review_due_at=None).exclude(lane="")
+    for project in Project.objects.filter(Exists(undated.filter(project=OuterRef("pk")))):
+        with transaction.atomic():
+            lock_project(project)
+            undated.filter(project=project).update(
+                review_due_at=timezone.now() + timedelta(days=project.review_after_days)
+            )
+
+
+def _raise(actor: User | None, case: Case, reason: FlagReason, detail: str) -> ReviewFlag:
+    flag = ReviewFlag.objects.create(case=case, reason=reason, detail=detail, raised_by=actor, raised_at=timezone.now())
+    before = case.flagged
+    case.flagged = True
+    case.save(update_fields=["flagged"])
+    events.record(
+        actor=actor,
+        action="case.flagged",
+        subject=case,
+        project=case.project,
+        case=case,
+        before={"flagged": before},
+        after={"flagged": True, "reason": reason.value, "lane": case.lane},
+    )
+    return flag
+
+
+def _locked(case: Case) -> Case:
+    lock_project(case.project)
+    return Case.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=case.pk)
+
+
+def _text(text: str, missing: str) -> str:
+    said = evidence.printable(text.strip())
+    if not said:
+        raise ValidationError(missing)
+    if len(said) > NOTE_CAP:
+        raise ValidationError(f"The text has {len(said)} characters; at most {NOTE_CAP} are kept.")
+    return said

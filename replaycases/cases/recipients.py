@@ -1,0 +1,39 @@
+"""Who is told about a case: only people who are active and hold a role in its project now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models import Q
+
+from replaycases.accounts.models import Membership, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import decisions
+from replaycases.cases.models import Boundary, Case
+
+People = set[UUID]
+
+
+def with_role(case: Case, roles: Iterable[Role]) -> People:
+    """Active people who hold one of the roles in the case's project."""
+    held = Membership.objects.filter(project=case.project_id, role__in=list(roles), user__is_active=True)
+    return set(held.values_list("user", flat=True))
+
+
+def still_members(case: Case, people: Iterable[UUID]) -> People:
+    """Those of `people` who are active and hold any role in the case's project."""
+    held = Membership.objects.filter(project=case.project_id, user__in=list(people), user__is_active=True)
+    return set(held.values_list("user", flat=True))
+
+
+def owners(case: Case, *boundaries: Boundary) -> People:
+    """The people who own one of the boundaries (any, if none is named), directly or by their team."""
+    rows = case.owners.filter(boundary__in=boundaries) if boundaries else case.owners.all()
+    owned = Q(pk__in=rows.values("user")) | Q(teams__in=rows.exclude(team=None).values("team"))
+    return still_members(case, User.objects.filter(owned).values_list("pk", flat=True))
+
+
+def contributors(case: Case) -> People:
+    """Whose work the case is, and who are still in its project."""
+    return still_members(case, decisions.contributors(case))

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Membership, Project, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import expiry
+from replaycases.cases.models import (
+    AuditEvent,
+    Boundary,
+    Case,
+    CaseOwner,
+    Classification,
+    Notification,
+    Payload,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+)
+from replaycases.cases.policies import InvalidTransition
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return factories.project()
+
+
+@pytest.fixture
+def responder(project: Project) -> User:
+    return factories.person(project, Role.RESPONDER)
+
+
+@pytest.fixture
+def reviewer(project: Project) -> User:
+    return factories.person(project, Role.PRIVACY_REVIEWER)
+
+
+@pytest.fixture
+def case(project: Project, responder: User) -> Case:
+    return factories.case(project, responder, classification=Classification.QUARANTINED)
+
+
+def ends_in(case: Case, **left: int) -> None:
+    """Its evidence, and the bytes of it, end then."""
+    at = timezone.now() + timedelta(**left)
+    Case.objects.filter(pk=case.pk).update(evidence_expires_at=at)
+    Payload.objects.filter(pk=factories.revision(case).payload_id).update(expires_at=at)
+    case.refresh_from_db()
+
+
+def confirmed(case: Case, days: int, *, by: User, state: ProposalState = ProposalState.CONFIRMED) -> Proposal:
+    decided = state != ProposalState.PENDING
+    return Proposal.objects.create(
+        case=case,
+        kind=ProposalKind.EXTENSION,
+        state=state,
+        reason="The review needs more time.",
+        until=timezone.now() + timedelta(days=days),
+        proposed_by=case.created_by,
+        proposed_at=timezone.now(),
+        decided_by=by if decided else None,
+        decided_at=timezone.now() if decided else None,
+    )
+
+
+def extend(case: Case, days: int, *, by: User) -> Proposal:
+    proposal = confirmed(case, days, by=by)
+    with transaction.atomic():
+        expiry.extend(by, proposal=proposal)
+    return proposal
+
+
+def told(user: User) -> list[str]:
+    return sorted(Notification.objects.filter(user=user).values_list("kind", flat=True))
+
+
+# --- when it ends ---------------------------------------------------------------------------------------------------
+
+
+def test_evidence_ends_after_the_projects_retention_and_earlier_if_asked(project: Project) -> None:
+    for days, kept in ((None, 30), (30, 30), (3, 3)):
+        left = expiry.expiry_for(project, days) - timezone.now()
+        assert timedelta(days=kept, minutes=-1) < left <= timedelta(days=kept)
+
+
+@pytest.mark.parametrize("days", [0, -1, 31])
+def test_evidence_never_lives_longer_than_the_project_allows_and_never_no_time(project: Project, days: int) -> None:
+    with pytest.raises(ValidationError, match="1 to 30 days"):
+        expiry.expiry_for(project, days)
+
+
+# --- extension ------------------------------------------------------------------------------------------------------
+
+
+def test_a_confirmed_extension_moves_the_case_and_its_quarantined_bytes(case: Case, reviewer: User) -> None:
+    ends_in(case, hours=5)
+    proposal = extend(case, 20, by=reviewer)
+    case.refresh_from_db()
+    assert case.evidence_expires_at == proposal.until
+    assert factories.revision(case).payload.expires_at == proposal.until
+    event = AuditEvent.objects.get(action="evidence.extended")
+    assert (event.case, event.actor) == (case, reviewer)
+    assert str(proposal.pk) in event.after
+
+
+def test_bytes_that_another_case_holds_end_with_the_first_of_them(
+    case: Case, project: Project, responder: User, reviewer: User
+) -> None:
+    twin = factories.case(project, responder, classification=Classification.QUARANTINED)
+    ends_in(twin, days=9)
+    ends_in(case, days=2)
+    extend(case, 20, by=reviewer)
+    assert factories.revision(case).payload_id == factories.revision(twin).payload_id
+    assert Payload.objects.get(pk=factories.revision(case).payload_id).expires_at == twin.evidence_expires_at
+
+
+def test_bytes_that_were_released_keep_their_own_time(case: Case, reviewer: User) -> None:
+    ends_in(case, days=2)
+    held = Payload.objects.filter(pk=factories.revision(case).payload_id)
+    held.update(classification=Classification.REDACTED)
+    extend(case, 20, by=reviewer)
+    case.refresh_from_db()
+    ends = held.get().expires_at
+    assert ends is not None and case.evidence_expires_at is not None
+    assert ends < case.evidence_expires_at - timedelta(days=10)
+
+
+@pytest.mark.parametrize("days", [1, LONGEST_RETENTION_DAYS + 1])
+def test_an_extension_neither_shortens_nor_leaves_it_open(case: Case, reviewer: User, days: int) -> None:
+    ends_in(case, days=2)
+    before = case.evidence_expires_at
+    with pytest.raises(InvalidTransition):
+        extend(case, days, by=reviewer)
+    case.refresh_from_db()
+    assert case.evidence_expires_at == before
+    assert not AuditEvent.objects.filter(action="evidence.extended").exists()
+
+
+@pytest.mark.parametrize("state", [ProposalState.PENDING, ProposalState.DECLINED])
+def test_nothing_is_lengthened_by_one_person(case: Case, reviewer: User, state: ProposalState) -> None:
+    ends_in(case, days=2)
+    proposal = confirmed(case, 20, by=reviewer, state=state)
+    with pytest.raises(InvalidTransition, match="second person"), transaction.atomic():
+        expiry.extend(reviewer, proposal=proposal)
+
+
+# --- warnings -------------------------------------------------------------------------------------------------------
+
+
+def test_each_warning_is_given_once_and_the_last_says_that_the_time_is_over(case: Case, responder: User) -> None:
+    ends_in(case, days=8)
+    assert expiry.look() == 0
+    for left, kinds in (
+        ({"days": 6}, ["expires_soon"]),
+        ({"hours": 23}, ["expires_soon", "expires_soon"]),
+        ({"hours": -1}, ["expired", "expires_soon", "expires_soon"]),
+    ):
+        ends_in(case, **left)
+        assert expiry.look() == 1
+        assert expiry.look() == 0
+        assert told(responder) == kinds
+
+
+def test_what_is_found_past_its_time_is_not_said_to_end_soon(case: Case, responder: User) -> None:
+    ends_in(case, hours=-1)
+    expiry.look()
+    assert told(responder) == ["expired"]
+
+
+def test_after_an_extension_the_warnings_come_again(case: Case, responder: User, reviewer: User) -> None:
+    ends_in(case, hours=-1)
+    expiry.look()
+    extend(case, 6, by=reviewer)
+    assert expiry.look() == 1
+    assert told(responder) == ["expired", "expires_soon"]
+
+
+def test_capturer_editor_privacy_owner_and_reviewers_are_warned_and_nobody_else(
+    case: Case, project: Project, responder: User, reviewer: User
+) -> None:
+    owner, passer_by = factories.person(project, Role.SECURITY_OWNER), factories.person(project, Role.QA)
+    behalf = factories.person(project, Role.VIEWER)
+    Case.objects.filter(pk=case.pk).update(on_behalf_of=behalf)
+    CaseOwner.objects.create(case=case, boundary=Boundary.PRIVACY, user=owner)
+    ends_in(case, hours=5)
+    expiry.look()
+    assert [told(user) for user in (responder, reviewer, owner, behalf)] == [["expires_soon"]] * 4
+    assert told(passer_by) == []
+
+
+def test_who_left_the_project_is_not_told(case: Case, responder: User, reviewer: User) -> None:
+    Membership.objects.filter(user=responder).delete()
+    User.objects.filter(pk=reviewer.pk).update(is_active=False)
+    ends_in(case, hours=5)
+    expiry.look()
+    assert not Notification.objects.exists()
+
+
+def test_overdue_evidence_is_listed_the_longest_first(case: Case, project: Project, responder: User) -> None:
+    later = factories.case(project, responder, factories.fixture(case_id="later"))
+    ends_in(case, hours=-3)
+    ends_in(later, hours=-1)
+    assert list(expiry.overdue(Case.objects.all())) == [case, later]
+    ends_in(case, hours=3)
+    assert list(expiry.overdue(Case.objects.all())) == [later]
+    assert list(expiry.expiring(Case.objects.all())) == [later, case]
