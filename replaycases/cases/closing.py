@@ -1,0 +1,58 @@
+"""The closing checklist: what a green replay does not show, and somebody looks at before the incident is closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import SIGNS_HAND_OFF
+from replaycases.cases import events, evidence, policies
+from replaycases.cases.models import Case, ClosingItem, ClosingStep
+
+NOTE_CAP = 4000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step, with the note of whoever did it; None while it is open."""
+
+    step: ClosingStep
+    item: ClosingItem | None
+
+
+def steps_of(case: Case) -> list[Step]:
+    """Every step in the order in which they are done. One query."""
+    done = {item.step: item for item in ClosingItem.objects.filter(case=case).select_related("done_by")}
+    return [Step(step=step, item=done.get(step)) for step in ClosingStep]
+
+
+def note_step(actor: User, *, case: Case, step: ClosingStep, note: str) -> ClosingItem:
+    """The actor looked at it and says how they know. Each step once; the hand-off is signed by an incident owner.
+    Raises PermissionDenied, InvalidTransition, ValidationError without a note."""
+    said = evidence.printable(note.strip())
+    if not said:
+        raise ValidationError({"note": "Say how you know."})
+    if len(said) > NOTE_CAP:
+        raise ValidationError({"note": f"The note has {len(said)} characters; at most {NOTE_CAP} are kept."})
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "close_step")
+        if step == ClosingStep.HAND_OFF and not access.has_any(actor, case.project, SIGNS_HAND_OFF):
+            raise PermissionDenied(access.lacking(case.project, SIGNS_HAND_OFF))
+        if ClosingItem.objects.filter(case=case, step=step).exists():
+            raise policies.InvalidTransition("This step is noted already.")
+        item = ClosingItem.objects.create(case=case, step=step, note=said, done_by=actor, done_at=timezone.now())
+        events.record(
+            actor=actor,
+            action="closing.step_noted",
+            subject=item,
+            project=case.project,
+            case=case,
+            object_hash=case.current_revision.fixture_hash if case.current_revision else "",
+            after={"step": step.value},
+        )
+    return item
