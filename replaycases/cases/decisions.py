@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -23,23 +23,29 @@ from replaycases.cases.models import (
 NOTE_CAP = 4000
 
 
-def contributors(case: Case) -> dict[UUID, str]:
+Authors = Iterable[tuple[int, UUID, UUID | None]]
+"""(number, author, on whose behalf or None) for every revision of a case, by number."""
+
+
+def contributors(case: Case, revisions: Authors | None = None) -> dict[UUID, str]:
     """Everybody whose work the case's current revision is, with how: who captured the case, who edited any of its
-    revisions, and on whose behalf. They approve nothing of it. One query."""
+    revisions, and on whose behalf. They approve nothing of it. One query, or none where `revisions` are given."""
     found = {case.created_by_id: "You captured this case."}
     if case.on_behalf_of_id:
         found.setdefault(case.on_behalf_of_id, "This case was captured on your behalf.")
-    revisions = FixtureRevision.objects.filter(case=case).order_by("number")
-    for number, author, behalf in revisions.values_list("number", "created_by", "on_behalf_of"):
+    if revisions is None:
+        rows = FixtureRevision.objects.filter(case=case).order_by("number")
+        revisions = rows.values_list("number", "created_by", "on_behalf_of")
+    for number, author, behalf in revisions:
         found.setdefault(author, f"You edited revision {number}.")
         if behalf:
             found.setdefault(behalf, f"Revision {number} was made on your behalf.")
     return found
 
 
-def own_work(actor: User, case: Case) -> str:
+def own_work(actor: User, case: Case, revisions: Authors | None = None) -> str:
     """Why the actor may not approve anything of the case: it is their own work. "" if it is not."""
-    how = contributors(case).get(actor.pk, "")
+    how = contributors(case, revisions).get(actor.pk, "")
     return f"{how} Somebody else approves it." if how else ""
 
 
@@ -72,10 +78,26 @@ def record(
         content_hash=revision.content_hash,
         fixture_hash=subject.fixture_hash,
         checks_hash=subject.checks_hash,
-        note=evidence.printable(note.strip(), cap=NOTE_CAP),
+        note=note_of(note),
         decided_by=actor,
         decided_at=timezone.now(),
     )
+
+
+def note_of(text: str) -> str:
+    """What somebody said beside a decision, as it is kept. Raises ValidationError for more than NOTE_CAP characters."""
+    kept = evidence.printable(text.strip())
+    if len(kept) > NOTE_CAP:
+        raise ValidationError(f"This has {len(kept)} characters; at most {NOTE_CAP} are kept.")
+    return kept
+
+
+def reason_of(text: str) -> str:
+    """The same where something must be said."""
+    kept = note_of(text)
+    if not kept:
+        raise ValidationError("Say why.")
+    return kept
 
 
 def void(chosen: QuerySet[Decision], reason: str) -> list[Decision]:

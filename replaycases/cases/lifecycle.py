@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import decisions, events, evidence, gates, policies, reading
+from replaycases.cases import decisions, events, gates, policies, reading
 from replaycases.cases.models import (
     Case,
     Control,
@@ -41,7 +40,6 @@ GATES_OF: Mapping[LaneName, gates.Target] = {
     LaneName.BLOCKING: "blocking",
     LaneName.COMPATIBILITY: "compatibility",
 }
-REASON_CAP = 4000
 
 
 class SeenAnother(InvalidTransition):
@@ -136,7 +134,7 @@ def mark_reproduced(actor: User, *, case: Case, fixture_hash: str) -> Case:
 def send_back(actor: User, *, case: Case, reason: str) -> Case:
     """redaction_approved or reproduced → in_review; what was approved is asked for again. A lane is not left by it.
     Raises PermissionDenied, InvalidTransition, ValidationError without a reason."""
-    why = _reason(reason)
+    why = decisions.reason_of(reason)
     with transaction.atomic():
         case = policies.require_locked(case, actor, "send_back")
         decisions.void_kinds(case, (DecisionKind.REDACTION, DecisionKind.EXPECTATION), "The case was sent back.")
@@ -146,7 +144,7 @@ def send_back(actor: User, *, case: Case, reason: str) -> Case:
 def mark_non_replayable(actor: User, *, case: Case, reason: str, missing: str) -> Case:
     """Any open stage → non_replayable, outside every lane: the decisive condition cannot be replayed. `missing` says
     which evidence lacks. Raises as `send_back`."""
-    why, lacks = _reason(reason), _reason(missing)
+    why, lacks = decisions.reason_of(reason), decisions.reason_of(missing)
     with transaction.atomic():
         case = policies.require_locked(case, actor, "mark_non_replayable")
         return _move(case, actor, Stage.NON_REPLAYABLE, "case.non_replayable", after={"reason": why, "missing": lacks})
@@ -154,7 +152,7 @@ def mark_non_replayable(actor: User, *, case: Case, reason: str, missing: str) -
 
 def reopen(actor: User, *, case: Case, reason: str) -> Case:
     """non_replayable → in_review, with nothing approved. Raises as `send_back`."""
-    why = _reason(reason)
+    why = decisions.reason_of(reason)
     with transaction.atomic():
         case = policies.require_locked(case, actor, "reopen")
         decisions.void_kinds(case, (DecisionKind.REDACTION, DecisionKind.EXPECTATION), "The case was opened again.")
@@ -260,7 +258,7 @@ def _return(
     seen: str,
     note: str,
 ) -> Decision:
-    why = _reason(note)
+    why = decisions.reason_of(note)
     with transaction.atomic():
         case = policies.require_locked(case, actor, action)
         current = _same_revision(case, revision)
@@ -303,15 +301,6 @@ def _confirmed(proposal: Proposal, kind: ProposalKind) -> Proposal:
     return proposal
 
 
-def _reason(text: str) -> str:
-    why = evidence.printable(text.strip())
-    if not why:
-        raise ValidationError("Say why.")
-    if len(why) > REASON_CAP:
-        raise ValidationError(f"The reason has {len(why)} characters; at most {REASON_CAP} are kept.")
-    return why
-
-
 def _open_entries(case: Case) -> list[LaneEntry]:
     return list(LaneEntry.objects.filter(case=case, left_at=None).select_related("lane", "revision"))
 
@@ -330,7 +319,7 @@ def _enter(
         lane=place,
         case=case,
         revision=revision,
-        note=evidence.printable(note.strip(), cap=REASON_CAP),
+        note=decisions.note_of(note),
         demotion=demotion,
         entered_by=actor,
         entered_at=timezone.now(),

@@ -170,10 +170,15 @@ def require_locked(case: Case, actor: User, name: ActionName) -> Case:
     """`require` on the case as it stands now, its project and itself locked until the caller's transaction ends (see
     `cases.locks`): its stage, lane, revision and verdicts cannot change in between. Not key locks: rows that refer to
     either can still be written. Returns the locked case."""
+    held = locked(case)
+    require(held, actor, name)
+    return held
+
+
+def locked(case: Case) -> Case:
+    """The case as it stands now, locked as above."""
     lock_project(case.project)
-    locked = Case.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=case.pk)
-    require(locked, actor, name)
-    return locked
+    return Case.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=case.pk)
 
 
 def refuse_tokens(actor: User) -> None:

@@ -1,0 +1,310 @@
+"""What needs two people: one proposes, another one confirms or declines. Nothing else writes a proposal.
+
+Who may be either is checked when it is proposed and again when it is confirmed, on the locked case, and so is what it
+was proposed for: a proposal that its case has outrun is confirmed by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, get_args
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from replaycases.accounts import access
+from replaycases.accounts import roles as may
+from replaycases.accounts.models import Team, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import decisions, events, expiry, gates, lifecycle, policies
+from replaycases.cases.models import Case, LaneEntry, LaneName, Proposal, ProposalKind, ProposalState, Stage
+from replaycases.cases.policies import ActionName, InvalidTransition
+
+LONGEST_DAYS = 90
+# What people decide, and who may decide it, is not passed by an override: an error there is mended. Neither is what
+# keeps a case that does not replay deterministically from blocking.
+NEVER_OVERRIDDEN: frozenset[gates.GateName] = frozenset(
+    {
+        "containment",
+        "redaction_approval",
+        "expectation_approval",
+        "control_approvals",
+        "promoter",
+        "deterministic",
+        "provider_backed",
+    }
+)
+_ACTION: Mapping[ProposalKind, ActionName] = {
+    ProposalKind.OVERRIDE: "propose_override",
+    ProposalKind.DEMOTION: "propose_demotion",
+    ProposalKind.RETIREMENT: "propose_retirement",
+    ProposalKind.EXTENSION: "propose_extension",
+}
+_CONFIRMS: Mapping[ProposalKind, frozenset[Role]] = {
+    ProposalKind.OVERRIDE: may.CONFIRMS_OVERRIDES,
+    ProposalKind.DEMOTION: may.CONFIRMS_DEMOTION,
+    ProposalKind.RETIREMENT: may.CONFIRMS_RETIREMENT,
+    ProposalKind.EXTENSION: may.CONFIRMS_EXTENSION,
+}
+_NEXT: Mapping[Stage, tuple[gates.Target, ...]] = {
+    Stage.QUARANTINED: ("in_review",),
+    Stage.IN_REVIEW: ("redaction_approved",),
+    Stage.REDACTION_APPROVED: ("reproduced",),
+    Stage.REPRODUCED: ("nonblocking", "blocking", "compatibility"),
+}
+
+
+# --- proposing ------------------------------------------------------------------------------------------------------
+
+
+def propose_override(actor: User, *, case: Case, gate: str, reason: str, until: datetime) -> Proposal:
+    """Let the current revision pass one gate until then: a missing red, or a gate that cannot be computed. Raises
+    PermissionDenied, InvalidTransition where the gate needs none or takes none, ValidationError."""
+    why = decisions.reason_of(reason)
+    if gate not in get_args(gates.GateName):
+        raise ValidationError("There is no gate of that name.")
+    _require_end(until)
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "propose_override")
+        _require_overridable(case, gate, actor)
+        return _propose(actor, case, ProposalKind.OVERRIDE, why, gate=gate, until=until)
+
+
+def propose_demotion(actor: User, *, case: Case, reason: str, until: datetime, owner: User | Team) -> Proposal:
+    """Take the revision that blocks back to nonblocking; `owner` mends what must be mended, and at `until` it is looked
+    at again. Raises PermissionDenied, InvalidTransition where nothing blocks, ValidationError."""
+    why = decisions.reason_of(reason)
+    _require_end(until)
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "propose_demotion")
+        _require_answers(case, owner)
+        entry = LaneEntry.objects.get(case=case, lane__name=LaneName.BLOCKING, left_at=None)
+        owns = {"owner_team": owner} if isinstance(owner, Team) else {"owner": owner}
+        return _propose(actor, case, ProposalKind.DEMOTION, why, lane_entry=entry, until=until, **owns)
+
+
+def propose_retirement(actor: User, *, case: Case, reason: str) -> Proposal:
+    """Close the case for good and take it out of every lane. Raises PermissionDenied, InvalidTransition,
+    ValidationError."""
+    why = decisions.reason_of(reason)
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "propose_retirement")
+        return _propose(actor, case, ProposalKind.RETIREMENT, why)
+
+
+def propose_extension(actor: User, *, case: Case, reason: str, until: datetime) -> Proposal:
+    """Keep the case's raw evidence until then. Raises PermissionDenied, InvalidTransition where none expires,
+    ValidationError for a time that is not later than now's or too late."""
+    why = decisions.reason_of(reason)
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "propose_extension")
+        why_not = expiry.why_not_until(case, until)
+        if why_not:
+            raise ValidationError(why_not)
+        return _propose(actor, case, ProposalKind.EXTENSION, why, until=until)
+
+
+# --- deciding -------------------------------------------------------------------------------------------------------
+
+
+def confirm(actor: User, *, proposal: Proposal, note: str = "") -> Proposal:
+    """As a second person: what was proposed happens now. Raises PermissionDenied for who may not be the second person,
+    InvalidTransition where it is decided already, or where what it was proposed for is not so any more."""
+    with transaction.atomic():
+        proposal = _locked(proposal)
+        _require_second(actor, proposal)
+        why_not = why_stale(proposal)
+        if why_not:
+            raise InvalidTransition(why_not)
+        _require_still_proposed(actor, proposal)
+        _decide(actor, proposal, ProposalState.CONFIRMED, note)
+        apply = _APPLY.get(ProposalKind(proposal.kind))
+        if apply is not None:
+            apply(actor, proposal=proposal)
+    return proposal
+
+
+def decline(actor: User, *, proposal: Proposal, note: str) -> Proposal:
+    """As a second person: it does not happen, and the note says why. Raises as `confirm`, and ValidationError."""
+    why = decisions.reason_of(note)
+    with transaction.atomic():
+        proposal = _locked(proposal)
+        _require_second(actor, proposal)
+        _decide(actor, proposal, ProposalState.DECLINED, why)
+    return proposal
+
+
+def withdraw(actor: User, *, proposal: Proposal) -> Proposal:
+    """Whoever proposed it takes it back. Raises PermissionDenied, InvalidTransition where it is decided already."""
+    policies.refuse_tokens(actor)
+    with transaction.atomic():
+        proposal = _locked(proposal)
+        if actor.pk != proposal.proposed_by_id or not access.roles_of(actor, proposal.case.project):
+            raise PermissionDenied("Only who proposed it takes it back.")
+        _require_pending(proposal)
+        _decide(actor, proposal, ProposalState.WITHDRAWN, "")
+    return proposal
+
+
+def confirmers(proposal: Proposal) -> frozenset[Role]:
+    """The roles of which the second person holds one. A missing red is for who owns the prohibited outcome."""
+    if proposal.kind == ProposalKind.OVERRIDE and proposal.gate == "red":
+        return may.CONFIRMS_MISSING_RED
+    return _CONFIRMS[ProposalKind(proposal.kind)]
+
+
+def why_not_decide(actor: User, proposal: Proposal) -> str:
+    """Why the actor cannot confirm or decline it, a sentence for them; "" if they can."""
+    return _lacks(actor, proposal) or _why_decided(proposal)
+
+
+def why_stale(proposal: Proposal) -> str:
+    """Why nobody can confirm it any more, because its case or the time went on; "" if that can still be."""
+    if proposal.until is not None and proposal.until <= timezone.now():
+        return "The time until which it was to hold has passed. Decline it."
+    if proposal.kind == ProposalKind.OVERRIDE and proposal.revision_id != proposal.case.current_revision_id:
+        return "It was proposed for a revision that is not the current one any more. Decline it."
+    if proposal.lane_entry is not None and proposal.lane_entry.left_at is not None:
+        return "The revision left the lane in the meantime. Decline it."
+    return ""
+
+
+# --- what all of them are made of -----------------------------------------------------------------------------------
+
+_APPLY: Mapping[ProposalKind, Callable[..., object]] = {
+    ProposalKind.DEMOTION: lifecycle.demote,
+    ProposalKind.RETIREMENT: lifecycle.retire,
+    ProposalKind.EXTENSION: expiry.extend,
+}
+
+
+def _propose(actor: User, case: Case, kind: ProposalKind, reason: str, **bound: Any) -> Proposal:
+    waiting = Proposal.objects.filter(case=case, kind=kind, gate=bound.get("gate", ""), state=ProposalState.PENDING)
+    if waiting.exists():
+        raise InvalidTransition("This is proposed already and waits for a second person.")
+    proposal = Proposal.objects.create(
+        case=case,
+        kind=kind,
+        revision=case.current_revision,
+        reason=reason,
+        proposed_by=actor,
+        proposed_at=timezone.now(),
+        **bound,
+    )
+    _event(actor, proposal, "proposal.made", {"reason": reason, "until": _time(proposal.until), "gate": proposal.gate})
+    return proposal
+
+
+def _locked(proposal: Proposal) -> Proposal:
+    """The proposal as it stands now, its project, case and itself locked in this order."""
+    case = policies.locked(proposal.case)
+    found = Proposal.objects.select_for_update(no_key=True, of=("self",)).select_related("lane_entry", "proposed_by")
+    proposal = found.get(pk=proposal.pk)
+    proposal.case = case
+    return proposal
+
+
+def _require_second(actor: User, proposal: Proposal) -> None:
+    lacks = _lacks(actor, proposal)
+    if lacks:
+        raise PermissionDenied(lacks)
+    _require_pending(proposal)
+
+
+def _lacks(actor: User, proposal: Proposal) -> str:
+    """Why this person may not be the second one; "" if they may."""
+    project, roles = proposal.case.project, confirmers(proposal)
+    if not access.has_any(actor, project, roles):
+        return access.lacking(project, roles)
+    if actor.token is not None:
+        return policies.BY_PERSON
+    if actor.pk == proposal.proposed_by_id:
+        return "You proposed it. A second person decides it."
+    return decisions.own_work(actor, proposal.case) if proposal.kind == ProposalKind.OVERRIDE else ""
+
+
+def _require_pending(proposal: Proposal) -> None:
+    decided = _why_decided(proposal)
+    if decided:
+        raise InvalidTransition(decided)
+
+
+def _why_decided(proposal: Proposal) -> str:
+    if proposal.state == ProposalState.PENDING:
+        return ""
+    return f"It was {ProposalState(proposal.state).label.lower()} already."
+
+
+def _require_still_proposed(actor: User, proposal: Proposal) -> None:
+    """Whoever proposed it could do so now too: they still may, and the case still asks for it."""
+    try:
+        policies.require(proposal.case, proposal.proposed_by, _ACTION[ProposalKind(proposal.kind)])
+    except PermissionDenied:
+        raise InvalidTransition("Who proposed it may not propose it any more. Decline it.") from None
+    if proposal.kind == ProposalKind.OVERRIDE:
+        _require_overridable(proposal.case, proposal.gate, actor)
+
+
+def _require_overridable(case: Case, gate: str, actor: User) -> None:
+    if gate in NEVER_OVERRIDDEN:
+        raise InvalidTransition("Nobody overrides this gate. What it asks for must be there.")
+    stage = Stage(case.stage)
+    missing_red = gate == "red" and stage != Stage.REPRODUCED
+    targets: tuple[gates.Target, ...] = _NEXT[stage]
+    if missing_red and stage == Stage.IN_REVIEW:
+        targets = ("reproduced",)
+    states = [
+        found.state for target in targets for found in gates.gates_of(case, target, actor=actor) if found.name == gate
+    ]
+    if "error" not in states and not (missing_red and "unsatisfied" in states):
+        raise InvalidTransition(
+            "There is nothing to override. An override is for a missing red on the way to review or reproduction, and "
+            "for a gate that cannot be computed."
+        )
+
+
+def _require_end(until: datetime) -> None:
+    now = timezone.now()
+    if not now < until <= now + timedelta(days=LONGEST_DAYS):
+        raise ValidationError(f"Name a time in the future at which it ends, at most {LONGEST_DAYS} days from now.")
+
+
+def _require_answers(case: Case, owner: User | Team) -> None:
+    """The owner belongs to the project, and there is somebody to ask."""
+    if isinstance(owner, Team):
+        found = owner.project_id == case.project_id and owner.members.filter(is_active=True).exists()
+    else:
+        found = bool(access.roles_of(owner, case.project))
+    if not found:
+        raise ValidationError(
+            f"{owner} cannot own it: name a member of project {case.project.key}, or a team with one."
+        )
+
+
+def _decide(actor: User, proposal: Proposal, state: ProposalState, note: str) -> None:
+    proposal.state = state
+    proposal.decided_by = actor
+    proposal.decided_at = timezone.now()
+    proposal.note = decisions.note_of(note)
+    proposal.save(update_fields=["state", "decided_by", "decided_at", "note"])
+    _event(actor, proposal, f"proposal.{state.value}", {"note": proposal.note})
+
+
+def _event(actor: User, proposal: Proposal, action: str, after: Mapping[str, Any]) -> None:
+    made = proposal.state == ProposalState.PENDING
+    events.record(
+        actor=actor,
+        action=action,
+        subject=proposal,
+        project=proposal.case.project,
+        case=proposal.case,
+        object_hash=proposal.revision.fixture_hash if proposal.revision is not None else "",
+        before={} if made else {"state": ProposalState.PENDING.value},
+        after={"kind": ProposalKind(proposal.kind).value, "state": ProposalState(proposal.state).value, **after},
+    )
+
+
+def _time(at: datetime | None) -> str:
+    return at.isoformat() if at is not None else ""
