@@ -115,10 +115,10 @@ def _keep(comparison: Comparison, judged: judging.Judged, basis: Basis) -> bool:
         media_type=evidence.VERDICT_TYPE,
         classification=reading.classification_of(comparison),
     )
-    before = comparison.label
     comparison.label, comparison.reason = judged.label, evidence.printable(judged.reason, cap=2000)
     comparison.document, comparison.computed_at = document, timezone.now()
-    comparison.save(update_fields=["label", "reason", "document", "computed_at"])
+    comparison.old_red, comparison.controls = judged.old_red, dict(judged.controls)
+    comparison.save(update_fields=["label", "reason", "document", "computed_at", "old_red", "controls"])
     _repeat_on_case(comparison)
     events.record(
         actor=None,
@@ -127,7 +127,7 @@ def _keep(comparison: Comparison, judged: judging.Judged, basis: Basis) -> bool:
         project=comparison.project,
         case=comparison.revision.case,
         object_hash=document.digest,
-        before={"label": before},
+        before={"label": stored.label},
         after={"label": judged.label, "runs": len(basis.runs)},
     )
     return True

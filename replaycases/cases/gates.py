@@ -5,15 +5,23 @@ A gate that raises is an error, and an error blocks: what was not looked at is n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
+from django.db import Error as DatabaseError
+
 from replaycases.accounts.models import User
+from replaycases.cases import gate_rules, gate_verdicts
+from replaycases.cases.gate_facts import Bundle, Facts
+from replaycases.cases.gate_found import Evidence, Found, GateState
 from replaycases.cases.models import Case, Proposal
 from replaycases.cases.policies import InvalidTransition
 
-GateState = Literal["satisfied", "unsatisfied", "not_applicable", "overridden", "error"]
+__all__ = ["Evidence", "Gate", "GateName", "GateState", "GatesClosed", "Target", "gates_of", "gates_of_many"]
+
 GateName = Literal[
     "statement",
     "evidence_expiry",
@@ -37,16 +45,6 @@ GateName = Literal[
     "provider_backed",
 ]
 Target = Literal["in_review", "redaction_approved", "reproduced", "nonblocking", "blocking", "compatibility"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """Where the reader can look: `kind` is comparison, run, revision, control, decision, proposal, details or comments;
-    `number` names it within the case or project, None where there is one of it."""
-
-    kind: str
-    label: str
-    number: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +74,148 @@ class GatesClosed(InvalidTransition):
         super().__init__(" ".join(f"{gate.title}: {gate.detail} {gate.remedy}".strip() for gate in blocking))
 
 
+Rule = Callable[[Facts], Found]
+
+TITLES: Mapping[GateName, str] = {
+    "statement": "Failure statement",
+    "evidence_expiry": "End of the raw evidence",
+    "containment": "Containment",
+    "red": "Affected version reproduces",
+    "fixture_valid": "Fixture valid",
+    "comments_resolved": "Comments resolved",
+    "redaction_approval": "Redaction approved for this content",
+    "expectation_approval": "Expectation approved for this fixture",
+    "owners": "Owner of every boundary",
+    "provenance": "Provenance complete",
+    "controls": "Controls for every tool and outcome",
+    "control_approvals": "Controls approved",
+    "current_passes": "Fixed version passes the identical fixture",
+    "controls_pass": "Adjacent controls pass",
+    "repeated_runs": "One observation in repeated runs",
+    "history": "Minimum history in nonblocking",
+    "deterministic": "Deterministic replay only",
+    "covered": "Fixed version and covering test recorded",
+    "promoter": "Promoter did not make the case",
+    "provider_backed": "Backed by a provider",
+}
+_RULES: Mapping[GateName, Rule] = {
+    "statement": gate_rules.statement,
+    "evidence_expiry": gate_rules.evidence_expiry,
+    "containment": gate_rules.containment,
+    "red": gate_verdicts.red,
+    "fixture_valid": gate_rules.fixture_valid,
+    "comments_resolved": gate_rules.comments_resolved,
+    "redaction_approval": gate_rules.redaction_approval,
+    "expectation_approval": gate_rules.expectation_approval,
+    "owners": gate_rules.owners,
+    "provenance": gate_rules.provenance,
+    "controls": gate_verdicts.controls,
+    "control_approvals": gate_verdicts.control_approvals,
+    "current_passes": gate_verdicts.current_passes,
+    "controls_pass": gate_verdicts.controls_pass,
+    "repeated_runs": gate_verdicts.repeated_runs,
+    "history": gate_verdicts.history,
+    "deterministic": gate_verdicts.deterministic,
+    "covered": gate_rules.covered,
+    "provider_backed": gate_verdicts.provider_backed,
+}
+_NONBLOCKING: tuple[GateName, ...] = (
+    "redaction_approval",
+    "expectation_approval",
+    "comments_resolved",
+    "owners",
+    "provenance",
+    "red",
+    "controls",
+    "control_approvals",
+)
+GATES: Mapping[Target, tuple[GateName, ...]] = {
+    "in_review": ("statement", "evidence_expiry", "containment", "red"),
+    "redaction_approved": ("fixture_valid", "comments_resolved"),
+    "reproduced": ("redaction_approval", "red"),
+    "nonblocking": _NONBLOCKING,
+    "blocking": (
+        *_NONBLOCKING,
+        "current_passes",
+        "controls_pass",
+        "repeated_runs",
+        "history",
+        "deterministic",
+        "covered",
+        "promoter",
+    ),
+    "compatibility": ("redaction_approval", "expectation_approval", "owners", "provenance", "provider_backed"),
+}
+# The four facts hold by themselves where a case blocks releases, and nothing stands in for somebody's approval.
+_FOUR_FACTS: frozenset[GateName] = frozenset({"red", "current_passes", "controls", "controls_pass"})
+_APPROVALS: frozenset[GateName] = frozenset(
+    {"redaction_approval", "expectation_approval", "control_approvals", "promoter"}
+)
+
+logger = logging.getLogger(__name__)
+
+
 def gates_of(case: Case, target: Target, *, actor: User) -> list[Gate]:
-    """Every gate on the way to `target` for the case's current revision, in the order in which a page shows them."""
-    raise NotImplementedError
+    """Every gate on the way to `target` for the case's current revision, in the order in which a page shows them. At
+    most seven queries."""
+    return gates_of_many([case], target, actor=actor)[0]
+
+
+def gates_of_many(cases: Sequence[Case], target: Target, *, actor: User) -> list[list[Gate]]:
+    """The same for each of the cases, in as many queries as for one."""
+    return [_gates(facts, target, actor) for facts in Bundle(cases).facts()]
+
+
+def may_override(gate: GateName, state: GateState, target: Target) -> bool:
+    """Whether an override can stand in for this gate in this state on the way to `target`: for a missing red, and for
+    a gate that could not be computed; never for one of the four facts of a blocking case, nor for an approval."""
+    if gate in _APPROVALS or (target == "blocking" and gate in _FOUR_FACTS):
+        return False
+    return state == "error" or (gate == "red" and state == "unsatisfied")
+
+
+def _gates(facts: Facts, target: Target, actor: User) -> list[Gate]:
+    rules: Mapping[GateName, Rule] = {**_RULES, "promoter": partial(gate_rules.promoter, actor=actor)}
+    return [_gate(name, rules[name], facts, target) for name in GATES[target]]
+
+
+def _gate(name: GateName, rule: Rule, facts: Facts, target: Target) -> Gate:
+    found = _found(name, rule, facts)
+    override = facts.override(name) if may_override(name, found.state, target) else None
+    if override is None:
+        return Gate(
+            name=name,
+            title=TITLES[name],
+            state=found.state,
+            detail=found.detail,
+            remedy=found.remedy,
+            evidence=found.evidence,
+        )
+    without = "Green without red" if name == "red" else "Overridden"
+    return Gate(
+        name=name,
+        title=TITLES[name],
+        state="overridden",
+        detail=f"{without} until {override.until:%Y-%m-%d}: {override.reason} What was found: {found.detail}",
+        evidence=(*found.evidence, Evidence(kind="proposal", label="override")),
+        override=override,
+    )
+
+
+def _found(name: GateName, rule: Rule, facts: Facts) -> Found:
+    try:
+        return rule(facts)
+    except gate_rules.NoFixture:
+        return Found(state="unsatisfied", detail="The case has no fixture yet.", remedy="Add one.")
+    except DatabaseError:  # the transaction is lost, and with it whatever the other gates would say
+        raise
+    except Exception as error:  # its text may hold evidence, so only its class is told
+        logger.exception("gate %s of case %s", name, facts.key)
+        return Found(
+            state="error",
+            detail=f"It could not be computed ({type(error).__name__}).",
+            remedy="An error blocks until it is mended: tell whoever runs this installation.",
+        )
 
 
 def require_open(case: Case, target: Target, *, actor: User) -> list[Gate]:

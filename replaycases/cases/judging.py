@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from replaycases.replay.ending import Ended
 from replaycases.replay.recompute import recompute
 from replaycases.replay.session import ReplaySession
 from replaycases.verdict import comparison as verdicts
+from replaycases.verdict import redness
 from replaycases.verdict.comparability import Refusal, obstacle
 from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.manifest import SURFACES, ManifestRefused, RunFacts, RunSet, build, parse
@@ -24,12 +25,15 @@ from replaycases.verdict.verified import VerifiedManifest
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A verdict with what it was reached from."""
+    """A verdict with what it was reached from. `old_red` says whether the old side is red by itself, `controls` which
+    control passed, by its id; None where it is not decided."""
 
     fixture: Fixture
     comparison: verdicts.Comparison
     old: tuple[VerifiedManifest, ...]
     new: tuple[VerifiedManifest, ...]
+    old_red: bool | None
+    controls: Mapping[str, bool | None]
 
     @property
     def label(self) -> str:
@@ -50,13 +54,15 @@ def judge(comparison: Comparison) -> Judged:
     runs = [run for run in comparison.runs() if _is_on(run, fixture)]
     old, refused_old = _side(fixture, "old", runs, comparison.old)
     new, refused_new = _side(fixture, "new", runs, comparison.new)
+    controls_read = _controls(comparison)
+    results = [result for _, result in controls_read]
     return Judged(
         fixture=fixture,
-        comparison=verdicts.compare(
-            fixture, old, new, controls=_controls(comparison), refused=[*refused_old, *refused_new]
-        ),
+        comparison=verdicts.compare(fixture, old, new, controls=results, refused=[*refused_old, *refused_new]),
         old=tuple(old),
         new=tuple(new),
+        old_red=redness.red(fixture, side_of("old", old), refused_old),
+        controls={str(control.pk): result.passed for control, result in controls_read},
     )
 
 
@@ -120,15 +126,15 @@ def _facts(run: Run) -> RunFacts:
 # --- controls -------------------------------------------------------------------------------------------------------
 
 
-def _controls(comparison: Comparison) -> tuple[ControlResult, ...]:
+def _controls(comparison: Comparison) -> Sequence[tuple[Control, ControlResult]]:
     """What the new side did on the revision's controls; none where they were not asked for."""
     if not comparison.with_controls or comparison.new is None:
         return ()
     new, runs = comparison.new, list(comparison.runs().filter(run_set__control__isnull=False))
-    return tuple(
-        _control(control, new, [run for run in runs if run.run_set.control_id == control.pk])
+    return [
+        (control, _control(control, new, [run for run in runs if run.run_set.control_id == control.pk]))
         for control in comparison.revision.controls.select_related("payload", "detect", "mutation")
-    )
+    ]
 
 
 def _control(control: Control, new: Implementation, runs: list[Run]) -> ControlResult:

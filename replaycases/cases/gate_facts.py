@@ -1,0 +1,247 @@
+"""What the gates of one or many cases are computed from. Each kind of fact is one query for all cases, asked when the
+first gate needs it; everything is read again at that moment, so that a gate decides on what is there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    CaseOwner,
+    Classification,
+    Comparison,
+    Control,
+    Decision,
+    DecisionOutcome,
+    FixtureRevision,
+    Implementation,
+    Lane,
+    LaneEntry,
+    LaneName,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+    Provenance,
+    ReviewComment,
+    Run,
+)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stay:
+    """The open stay in nonblocking: its entry, and which revision stands there since when."""
+
+    entry: UUID
+    revision: UUID
+    since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """The case as it stands now, with what one query can say of the rows around it. `owned` are the boundaries with an
+    owner who can be asked: an active person, or a team with one."""
+
+    case: Case
+    open_comments: int
+    holds_quarantined: bool
+    owned: frozenset[Boundary]
+    nonblocking: Stay | None
+    repeated_runs: int
+    minimum_history: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """The facts of one case; `bundle` holds them for all that were asked for together."""
+
+    bundle: Bundle
+    key: UUID
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.bundle.snapshots[self.key]
+
+    @property
+    def case(self) -> Case:
+        return self.snapshot.case
+
+    @property
+    def revision(self) -> FixtureRevision | None:
+        return self.case.current_revision
+
+    @property
+    def provenance(self) -> Provenance:
+        """The case's provenance; an empty one where nothing is recorded yet."""
+        return getattr(self.case, "provenance", None) or Provenance(case=self.case)
+
+    @property
+    def affected(self) -> Implementation | None:
+        return self.provenance.affected
+
+    @property
+    def fixed(self) -> Implementation | None:
+        return self.provenance.fixed
+
+    @property
+    def controls(self) -> list[Control]:
+        return self.bundle.controls[self.case.current_revision_id]
+
+    @property
+    def approvals(self) -> Mapping[str, Decision]:
+        """By kind; those of controls apart."""
+        return {str(given.kind): given for given in self.bundle.decisions[self.key] if given.control_id is None}
+
+    @property
+    def approved_controls(self) -> Mapping[UUID, Decision]:
+        return {given.control_id: given for given in self.bundle.decisions[self.key] if given.control_id is not None}
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """Those of the current revision, newest first."""
+        return self.bundle.comparisons[self.case.current_revision_id]
+
+    @property
+    def every_revision(self) -> Sequence[FixtureRevision]:
+        """Oldest first, with who made it and for whom."""
+        return self.bundle.every_revision[self.key]
+
+    def runs_of(self, implementation: Implementation) -> list[Run]:
+        """Every run of that code on this fixture, those of voided sets too, in the order of their numbers."""
+        revision = self.revision
+        if revision is None:
+            return []
+        hashes = (self.case.project_id, revision.fixture_hash, revision.checks_hash)
+        return [run for run in self.bundle.runs[hashes] if run.run_set.implementation.digest == implementation.digest]
+
+    def override(self, gate: str) -> Proposal | None:
+        """The confirmed override of exactly this gate for the current revision that has not ended."""
+        return self.bundle.overrides.get((self.key, self.case.current_revision_id, gate))
+
+
+class Bundle:
+    """The facts of many cases together."""
+
+    def __init__(self, cases: Iterable[Case]) -> None:
+        self._keys = [case.pk for case in cases]
+
+    def facts(self) -> list[Facts]:
+        """In the order of the cases."""
+        return [Facts(bundle=self, key=key) for key in self._keys]
+
+    @cached_property
+    def snapshots(self) -> dict[UUID, Snapshot]:
+        return {row.pk: _snapshot(row) for row in _cases(self._keys)}
+
+    @cached_property
+    def _revisions(self) -> list[FixtureRevision]:
+        return [found.case.current_revision for found in self.snapshots.values() if found.case.current_revision]
+
+    @cached_property
+    def decisions(self) -> Mapping[UUID, list[Decision]]:
+        standing = Decision.objects.filter(case__in=self._keys, outcome=DecisionOutcome.APPROVED, voided_at=None)
+        return _grouped((given.case_id, given) for given in standing.select_related("decided_by", "revision"))
+
+    @cached_property
+    def controls(self) -> Mapping[UUID | None, list[Control]]:
+        found = Control.objects.filter(revision__in=self._revisions).order_by("name")
+        return _grouped((control.revision_id, control) for control in found)
+
+    @cached_property
+    def comparisons(self) -> Mapping[UUID | None, list[Comparison]]:
+        found = Comparison.objects.filter(revision__in=self._revisions).select_related("old", "new")
+        return _grouped((comparison.revision_id, comparison) for comparison in found.order_by("-number"))
+
+    @cached_property
+    def runs(self) -> Mapping[tuple[UUID, str, str], list[Run]]:
+        provenances = [Facts(bundle=self, key=key).provenance for key in self._keys]
+        wanted = Q(
+            run_set__project__in={found.case.project_id for found in self.snapshots.values()},
+            run_set__fixture_hash__in={revision.fixture_hash for revision in self._revisions},
+            run_set__implementation__digest__in={
+                side.digest for provenance in provenances for side in (provenance.affected, provenance.fixed) if side
+            },
+        )
+        return _grouped(
+            ((run.project_id, run.run_set.fixture_hash, run.run_set.checks_hash), run) for run in runs_where(wanted)
+        )
+
+    @cached_property
+    def overrides(self) -> dict[tuple[UUID, UUID | None, str], Proposal]:
+        confirmed = Proposal.objects.filter(
+            case__in=self._keys, kind=ProposalKind.OVERRIDE, state=ProposalState.CONFIRMED, until__gt=timezone.now()
+        )
+        found = confirmed.select_related("proposed_by", "decided_by").order_by("decided_at")
+        return {(proposal.case_id, proposal.revision_id, proposal.gate): proposal for proposal in found}
+
+    @cached_property
+    def every_revision(self) -> Mapping[UUID, list[FixtureRevision]]:
+        found = FixtureRevision.objects.filter(case__in=self._keys).select_related("created_by").order_by("number")
+        return _grouped((revision.case_id, revision) for revision in found)
+
+
+def runs_where(wanted: Q) -> QuerySet[Run]:
+    """The chosen runs by number, with their sets and implementations, without what they said. One query."""
+    every = Run.objects.filter(wanted).select_related("run_set__implementation").order_by("number")
+    return every.defer("stderr", "progress", "run_set__implementation__spec")
+
+
+def _cases(keys: Sequence[UUID]) -> QuerySet[Case, Any]:
+    """The cases with what stands around them."""
+    here = {"case": OuterRef("pk")}
+    raw = Q(payload__classification=Classification.QUARANTINED) | Q(detect__classification=Classification.QUARANTINED)
+    open_comments = ReviewComment.objects.filter(revision__case=OuterRef("pk"), resolved_at=None).order_by()
+    stays = LaneEntry.objects.filter(**here, lane__name=LaneName.NONBLOCKING, left_at=None)
+    policy = Lane.objects.filter(project=OuterRef("project"), name=LaneName.BLOCKING)
+    askable = Q(user__is_active=True) | Q(team__members__is_active=True)
+    return (
+        Case.objects.filter(pk__in=keys)
+        .select_related("project", "current_revision", "provenance__affected", "provenance__fixed", "contained_by")
+        .annotate(
+            open_comments=Subquery(open_comments.values("revision__case").annotate(n=Count("pk")).values("n")),
+            raw_revision=Exists(FixtureRevision.objects.filter(raw, **here)),
+            raw_control=Exists(Control.objects.filter(raw, revision__case=OuterRef("pk"))),
+            stay=Subquery(stays.values("pk")[:1]),
+            stay_revision=Subquery(stays.values("revision")[:1]),
+            stay_since=Subquery(stays.values("entered_at")[:1]),
+            repeated_runs=Subquery(policy.values("repeated_runs")),
+            minimum_history=Subquery(policy.values("minimum_history")),
+            **{
+                f"owns_{boundary.value}": Exists(CaseOwner.objects.filter(askable, **here, boundary=boundary))
+                for boundary in Boundary
+            },
+        )
+    )
+
+
+def _snapshot(row: Any) -> Snapshot:
+    stay = Stay(entry=row.stay, revision=row.stay_revision, since=row.stay_since) if row.stay else None
+    return Snapshot(
+        case=row,
+        open_comments=row.open_comments or 0,
+        holds_quarantined=row.raw_revision or row.raw_control,
+        owned=frozenset(boundary for boundary in Boundary if getattr(row, f"owns_{boundary.value}")),
+        nonblocking=stay,
+        repeated_runs=row.repeated_runs or Lane.repeated_runs.field.default,
+        minimum_history=row.minimum_history or Lane.minimum_history.field.default,
+    )
+
+
+def _grouped(pairs: Iterable[tuple[K, V]]) -> Mapping[K, list[V]]:
+    """{key: [values]}, empty lists for keys that are not there."""
+    groups: defaultdict[K, list[V]] = defaultdict(list)
+    for key, value in pairs:
+        groups[key].append(value)
+    return groups

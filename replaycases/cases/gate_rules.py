@@ -1,0 +1,170 @@
+"""The gates about the case and what people decided of it. Facts in, what was found out; not known is not satisfied."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from replaycases.accounts.models import User
+from replaycases.cases import decisions, failure_statement, fixtures
+from replaycases.cases.gate_facts import Facts
+from replaycases.cases.gate_found import Evidence, Found, listed, not_applicable, satisfied, unsatisfied
+from replaycases.cases.models import Boundary, Decision, DecisionKind, FixtureRevision
+from replaycases.fixture.findings import FixtureInvalid
+
+_DETAILS = Evidence(kind="details", label="details")
+
+
+class NoFixture(Exception):
+    """The case has no revision yet."""
+
+
+class HashesDiffer(Exception):
+    """The stored bytes load as another fixture than the one that the revision names."""
+
+
+def statement(facts: Facts) -> Found:
+    case = facts.case
+    faults = failure_statement.faults(case.trigger, case.prohibited_outcome, case.deciding_evidence)
+    if faults:
+        return unsatisfied(" ".join(faults.values()), "Edit the failure statement.", _DETAILS)
+    return satisfied("Trigger, prohibited outcome and deciding evidence are stated.", _DETAILS)
+
+
+def evidence_expiry(facts: Facts) -> Found:
+    if not facts.snapshot.holds_quarantined:
+        return not_applicable("The case holds no quarantined evidence.")
+    ends = facts.case.evidence_expires_at
+    if ends is None:
+        return unsatisfied("The raw evidence has no end.", "Set when it expires.", _DETAILS)
+    if ends <= timezone.now():
+        return unsatisfied(
+            f"The raw evidence was to end on {ends:%Y-%m-%d}.", "Handle it, or ask for an extension.", _DETAILS
+        )
+    return satisfied(f"The raw evidence ends on {ends:%Y-%m-%d}.", _DETAILS)
+
+
+def containment(facts: Facts) -> Found:
+    case = facts.case
+    if not case.security_incident:
+        return not_applicable("This is no security incident.")
+    if case.contained_at is None:
+        return unsatisfied(
+            "This security incident is not contained yet.", "The security owner confirms containment.", _DETAILS
+        )
+    return satisfied(f"{case.contained_by} confirmed containment on {case.contained_at:%Y-%m-%d}.", _DETAILS)
+
+
+def fixture_valid(facts: Facts) -> Found:
+    """Loads the revision again from its bytes. What cannot be read raises, and is an error."""
+    revision = current(facts)
+    shown = Evidence(kind="revision", label=f"revision {revision.number}", number=revision.number)
+    try:
+        loaded = fixtures.of_revision(revision)
+    except FixtureInvalid as invalid:
+        first = invalid.findings[0]
+        return unsatisfied(f"The fixture is not valid at {first.pointer or '/'}.", "Add a valid revision.", shown)
+    if (loaded.content_hash, loaded.checks_hash) != (revision.content_hash, revision.checks_hash):
+        raise HashesDiffer(f"revision {revision.pk}")
+    return satisfied(f"Revision {revision.number} is valid in schema {revision.schema_version}.", shown)
+
+
+def comments_resolved(facts: Facts) -> Found:
+    shown = Evidence(kind="comments", label="comments")
+    number = facts.snapshot.open_comments
+    if number:
+        return unsatisfied(f"Open comments: {number}.", "Resolve each of them.", shown)
+    return satisfied("No comment is open.", shown)
+
+
+def redaction_approval(facts: Facts) -> Found:
+    revision, given = current(facts), facts.approvals.get(DecisionKind.REDACTION)
+    remedy = "A privacy reviewer who did not make the case approves it."
+    if given is None:
+        return unsatisfied(f"The redaction of revision {revision.number} is not approved.", remedy)
+    if given.content_hash != revision.content_hash:
+        return unsatisfied("The approved redaction is of other content.", remedy, _decision(given))
+    return satisfied(_approved(given), _decision(given))
+
+
+def expectation_approval(facts: Facts) -> Found:
+    revision, given = current(facts), facts.approvals.get(DecisionKind.EXPECTATION)
+    remedy = "An incident owner who did not make the case approves it."
+    if given is None:
+        return unsatisfied(f"The expectation of revision {revision.number} is not approved.", remedy)
+    if (given.fixture_hash, given.checks_hash) != (revision.fixture_hash, revision.checks_hash):
+        return unsatisfied("The approved expectation is of another fixture.", remedy, _decision(given))
+    return satisfied(_approved(given), _decision(given))
+
+
+def owners(facts: Facts) -> Found:
+    lacking = [boundary.label for boundary in Boundary if boundary not in facts.snapshot.owned]
+    if lacking:
+        return unsatisfied(
+            f"Nobody who can be asked owns: {listed(lacking, 5).lower()}.", "Name an active person or team.", _DETAILS
+        )
+    return satisfied("Every boundary has an owner.", _DETAILS)
+
+
+def provenance(facts: Facts) -> Found:
+    """Complete is: the incident by id or link, the affected and the fixed version, and the trace by id or link. Where
+    there never was a trace, its id says so in words."""
+    found = facts.provenance
+    parts = {
+        "the incident": facts.case.incident_id or found.incident_url,
+        "the affected version": found.affected,
+        "the fixed version": found.fixed,
+        "the trace": found.trace_id or found.trace_url,
+    }
+    lacking = [name for name, value in parts.items() if not value]
+    if lacking:
+        remedy = "Record it. If there is no trace, say so as its id."
+        return unsatisfied(f"Not recorded: {listed(lacking)}.", remedy, _DETAILS)
+    return satisfied(f"{facts.case.incident_id or 'The incident'}, from {found.affected} to {found.fixed}.", _DETAILS)
+
+
+def covered(facts: Facts) -> Found:
+    found = facts.provenance
+    lacking = [
+        name
+        for name, value in {"the fixed version": found.fixed, "the covering test": found.covering_test}.items()
+        if not value
+    ]
+    if lacking:
+        return unsatisfied(f"Not recorded: {listed(lacking)}.", "Record it in the details.", _DETAILS)
+    return satisfied(f"{found.covering_test} covers it since {found.fixed}.", _DETAILS)
+
+
+def promoter(facts: Facts, *, actor: User) -> Found:
+    """Neither captured the case nor edited any revision of it, the one that last changed the expectation included."""
+    current(facts)
+    revisions = facts.every_revision
+    authors = [(revision.number, revision.created_by_id, revision.on_behalf_of_id) for revision in revisions]
+    own = decisions.contributors(facts.case, authors).get(actor.pk)
+    if own:
+        return unsatisfied(own, "Somebody else of QA promotes it.")
+    last = _last_change_of_checks(revisions)
+    return satisfied(f"{actor}; the expectation is {last.created_by}'s, of revision {last.number}.")
+
+
+def _last_change_of_checks(revisions: Sequence[FixtureRevision]) -> FixtureRevision:
+    """The revision with which the checks became what they are. `revisions` are all, oldest first."""
+    newest = revisions[-1]
+    same = itertools.takewhile(lambda revision: revision.checks_hash == newest.checks_hash, reversed(revisions))
+    return list(same)[-1]
+
+
+def current(facts: Facts) -> FixtureRevision:
+    if facts.revision is None:
+        raise NoFixture
+    return facts.revision
+
+
+def _approved(given: Decision) -> str:
+    return f"{given.decided_by} approved revision {given.revision.number} on {given.decided_at:%Y-%m-%d}."
+
+
+def _decision(given: Decision) -> Evidence:
+    return Evidence(kind="decision", label="approval")
