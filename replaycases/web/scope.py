@@ -28,7 +28,9 @@ def may(user: User, project: Project, roles: Iterable[Role]) -> bool:
 
 def case_or_404(request: HttpRequest, case_id: CaseId) -> Case:
     key, number = case_id
-    cases = Case.objects.visible_to(user_of(request)).select_related("project", "current_revision", "created_by")
+    cases = Case.objects.visible_to(user_of(request)).select_related(
+        "project", "current_revision", "created_by", "latest_comparison"
+    )
     return get_object_or_404(cases, project__key=key, number=number)
 
 
