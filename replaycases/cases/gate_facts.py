@@ -137,13 +137,20 @@ class Bundle:
     def __init__(self, cases: Iterable[Case]) -> None:
         self._keys = [case.pk for case in cases]
 
+    @classmethod
+    def of_surrounded(cls, cases: Sequence[Case]) -> Bundle:
+        """The same for cases that were loaded through `surrounded` just now: they are not asked for again."""
+        made = cls(cases)
+        made.snapshots = {case.pk: _snapshot(case) for case in cases}
+        return made
+
     def facts(self) -> list[Facts]:
         """In the order of the cases."""
         return [Facts(bundle=self, key=key) for key in self._keys]
 
     @cached_property
     def snapshots(self) -> dict[UUID, Snapshot]:
-        return {row.pk: _snapshot(row) for row in _cases(self._keys)}
+        return {row.pk: _snapshot(row) for row in surrounded(Case.objects.filter(pk__in=self._keys))}
 
     @cached_property
     def _revisions(self) -> list[FixtureRevision]:
@@ -179,12 +186,25 @@ class Bundle:
         )
 
     @cached_property
+    def proposals(self) -> Mapping[UUID, list[Proposal]]:
+        """Every one, whatever became of it, the newest first."""
+        found = Proposal.objects.filter(case__in=self._keys).order_by("-proposed_at")
+        people = found.select_related("proposed_by", "decided_by", "owner", "owner_team", "revision", "lane_entry")
+        return _grouped((proposal.case_id, proposal) for proposal in people)
+
+    @cached_property
     def overrides(self) -> dict[tuple[UUID, UUID | None, str], Proposal]:
-        confirmed = Proposal.objects.filter(
-            case__in=self._keys, kind=ProposalKind.OVERRIDE, state=ProposalState.CONFIRMED, until__gt=timezone.now()
-        )
-        found = confirmed.select_related("proposed_by", "decided_by").order_by("decided_at")
-        return {(proposal.case_id, proposal.revision_id, proposal.gate): proposal for proposal in found}
+        """The confirmed ones that have not ended, by case, revision and gate; the one confirmed last holds."""
+        now = timezone.now()
+        holding = [
+            (proposal.decided_at, proposal)
+            for key in self._keys
+            for proposal in self.proposals[key]
+            if proposal.kind == ProposalKind.OVERRIDE and proposal.state == ProposalState.CONFIRMED
+            if proposal.until is not None and proposal.until > now and proposal.decided_at is not None
+        ]
+        in_order = [proposal for _, proposal in sorted(holding, key=lambda pair: pair[0])]
+        return {(proposal.case_id, proposal.revision_id, proposal.gate): proposal for proposal in in_order}
 
     @cached_property
     def every_revision(self) -> Mapping[UUID, list[FixtureRevision]]:
@@ -198,31 +218,29 @@ def runs_where(wanted: Q) -> QuerySet[Run]:
     return every.defer("stderr", "progress", "run_set__implementation__spec")
 
 
-def _cases(keys: Sequence[UUID]) -> QuerySet[Case, Any]:
-    """The cases with what stands around them."""
+def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
+    """The cases, each with what stands around it."""
     here = {"case": OuterRef("pk")}
     raw = Q(payload__classification=Classification.QUARANTINED) | Q(detect__classification=Classification.QUARANTINED)
     open_comments = ReviewComment.objects.filter(revision__case=OuterRef("pk"), resolved_at=None).order_by()
     stays = LaneEntry.objects.filter(**here, lane__name=LaneName.NONBLOCKING, left_at=None)
     policy = Lane.objects.filter(project=OuterRef("project"), name=LaneName.BLOCKING)
     askable = Q(user__is_active=True) | Q(team__members__is_active=True)
-    return (
-        Case.objects.filter(pk__in=keys)
-        .select_related("project", "current_revision", "provenance__affected", "provenance__fixed", "contained_by")
-        .annotate(
-            open_comments=Subquery(open_comments.values("revision__case").annotate(n=Count("pk")).values("n")),
-            raw_revision=Exists(FixtureRevision.objects.filter(raw, **here)),
-            raw_control=Exists(Control.objects.filter(raw, revision__case=OuterRef("pk"))),
-            stay=Subquery(stays.values("pk")[:1]),
-            stay_revision=Subquery(stays.values("revision")[:1]),
-            stay_since=Subquery(stays.values("entered_at")[:1]),
-            repeated_runs=Subquery(policy.values("repeated_runs")),
-            minimum_history=Subquery(policy.values("minimum_history")),
-            **{
-                f"owns_{boundary.value}": Exists(CaseOwner.objects.filter(askable, **here, boundary=boundary))
-                for boundary in Boundary
-            },
-        )
+    return cases.select_related(
+        "project", "current_revision", "provenance__affected", "provenance__fixed", "contained_by"
+    ).annotate(
+        open_comments=Subquery(open_comments.values("revision__case").annotate(n=Count("pk")).values("n")),
+        raw_revision=Exists(FixtureRevision.objects.filter(raw, **here)),
+        raw_control=Exists(Control.objects.filter(raw, revision__case=OuterRef("pk"))),
+        stay=Subquery(stays.values("pk")[:1]),
+        stay_revision=Subquery(stays.values("revision")[:1]),
+        stay_since=Subquery(stays.values("entered_at")[:1]),
+        repeated_runs=Subquery(policy.values("repeated_runs")),
+        minimum_history=Subquery(policy.values("minimum_history")),
+        **{
+            f"owns_{boundary.value}": Exists(CaseOwner.objects.filter(askable, **here, boundary=boundary))
+            for boundary in Boundary
+        },
     )
 
 

@@ -20,7 +20,17 @@ from replaycases.cases.gate_found import Evidence, Found, GateState
 from replaycases.cases.models import Case, Proposal
 from replaycases.cases.policies import InvalidTransition
 
-__all__ = ["Evidence", "Gate", "GateName", "GateState", "GatesClosed", "Target", "gates_of", "gates_of_many"]
+__all__ = [
+    "Evidence",
+    "Gate",
+    "GateName",
+    "GateState",
+    "GatesClosed",
+    "Target",
+    "gates_from",
+    "gates_of",
+    "gates_of_many",
+]
 
 GateName = Literal[
     "statement",
@@ -163,7 +173,13 @@ def gates_of(case: Case, target: Target, *, actor: User) -> list[Gate]:
 
 def gates_of_many(cases: Sequence[Case], target: Target, *, actor: User) -> list[list[Gate]]:
     """The same for each of the cases, in as many queries as for one."""
-    return [_gates(facts, target, actor) for facts in Bundle(cases).facts()]
+    return [gates_from(facts, target, actor=actor) for facts in Bundle(cases).facts()]
+
+
+def gates_from(facts: Facts, target: Target, *, actor: User) -> list[Gate]:
+    """The same from facts that a page has read already, to show them beside the gates. A transition reads its own."""
+    rules: Mapping[GateName, Rule] = {**_RULES, "promoter": partial(gate_rules.promoter, actor=actor)}
+    return [_gate(name, rules[name], facts, target) for name in GATES[target]]
 
 
 def may_override(gate: GateName, state: GateState, target: Target) -> bool:
@@ -172,11 +188,6 @@ def may_override(gate: GateName, state: GateState, target: Target) -> bool:
     if gate in _APPROVALS or (target == "blocking" and gate in _FOUR_FACTS):
         return False
     return state == "error" or (gate == "red" and state == "unsatisfied")
-
-
-def _gates(facts: Facts, target: Target, actor: User) -> list[Gate]:
-    rules: Mapping[GateName, Rule] = {**_RULES, "promoter": partial(gate_rules.promoter, actor=actor)}
-    return [_gate(name, rules[name], facts, target) for name in GATES[target]]
 
 
 def _gate(name: GateName, rule: Rule, facts: Facts, target: Target) -> Gate:

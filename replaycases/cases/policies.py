@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -142,14 +142,15 @@ RULES: Mapping[ActionName, Rule] = {
 assert tuple(RULES) == get_args(ActionName)
 
 
-def available_actions(case: Case, actor: User) -> list[Action]:
-    """Every action on the case, allowed or not, in the order in which a page shows them. `require` decides by the same
-    rules. Two queries, whatever the case."""
+def available_actions(case: Case, actor: User, only: Collection[ActionName] = tuple(RULES)) -> list[Action]:
+    """The actions on the case, allowed or not, in the order in which a page shows them. `require` decides by the same
+    rules. Two queries, whatever the case; one where `only` names no action that asks for second eyes."""
     held = access.roles_of(actor, case.project)
-    own_work = decisions.own_work(actor, case)
+    rules = {name: rule for name, rule in RULES.items() if name in only}
+    own_work = decisions.own_work(actor, case) if any(rule.second_eyes for rule in rules.values()) else ""
     return [
         Action(name=name, label=rule.label, allowed=not why_not, why_not=why_not)
-        for name, rule in RULES.items()
+        for name, rule in rules.items()
         for why_not in [_lacks(rule, case, actor, held, own_work) or _why_not_now(name, case)]
     ]
 
