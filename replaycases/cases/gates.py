@@ -156,10 +156,19 @@ GATES: Mapping[Target, tuple[GateName, ...]] = {
     ),
     "compatibility": ("redaction_approval", "expectation_approval", "owners", "provenance", "provider_backed"),
 }
-# The four facts hold by themselves where a case blocks releases, and nothing stands in for somebody's approval.
+# The four facts hold by themselves where a case blocks releases. Nothing stands in for what a person must say, or for a
+# replay that is deterministic.
 _FOUR_FACTS: frozenset[GateName] = frozenset({"red", "current_passes", "controls", "controls_pass"})
-_APPROVALS: frozenset[GateName] = frozenset(
-    {"redaction_approval", "expectation_approval", "control_approvals", "promoter"}
+_NEVER_OVERRIDDEN: frozenset[GateName] = frozenset(
+    {
+        "containment",
+        "redaction_approval",
+        "expectation_approval",
+        "control_approvals",
+        "promoter",
+        "deterministic",
+        "provider_backed",
+    }
 )
 
 logger = logging.getLogger(__name__)
@@ -184,8 +193,8 @@ def gates_from(facts: Facts, target: Target, *, actor: User) -> list[Gate]:
 
 def may_override(gate: GateName, state: GateState, target: Target) -> bool:
     """Whether an override can stand in for this gate in this state on the way to `target`: for a missing red, and for
-    a gate that could not be computed; never for one of the four facts of a blocking case, nor for an approval."""
-    if gate in _APPROVALS or (target == "blocking" and gate in _FOUR_FACTS):
+    a gate that could not be computed; never for one of the four facts of a blocking case or an approval."""
+    if gate in _NEVER_OVERRIDDEN or (target == "blocking" and gate in _FOUR_FACTS):
         return False
     return state == "error" or (gate == "red" and state == "unsatisfied")
 

@@ -23,19 +23,6 @@ from replaycases.cases.models import Case, LaneEntry, LaneName, Proposal, Propos
 from replaycases.cases.policies import ActionName, InvalidTransition
 
 LONGEST_DAYS = 90
-# What people decide, and who may decide it, is not passed by an override: an error there is mended. Neither is what
-# keeps a case that does not replay deterministically from blocking.
-NEVER_OVERRIDDEN: frozenset[gates.GateName] = frozenset(
-    {
-        "containment",
-        "redaction_approval",
-        "expectation_approval",
-        "control_approvals",
-        "promoter",
-        "deterministic",
-        "provider_backed",
-    }
-)
 _ACTION: Mapping[ProposalKind, ActionName] = {
     ProposalKind.OVERRIDE: "propose_override",
     ProposalKind.DEMOTION: "propose_demotion",
@@ -50,7 +37,7 @@ _CONFIRMS: Mapping[ProposalKind, frozenset[Role]] = {
 }
 _NEXT: Mapping[Stage, tuple[gates.Target, ...]] = {
     Stage.QUARANTINED: ("in_review",),
-    Stage.IN_REVIEW: ("redaction_approved",),
+    Stage.IN_REVIEW: ("redaction_approved", "reproduced"),
     Stage.REDACTION_APPROVED: ("reproduced",),
     Stage.REPRODUCED: ("nonblocking", "blocking", "compatibility"),
 }
@@ -248,20 +235,14 @@ def _require_still_proposed(actor: User, proposal: Proposal) -> None:
 
 
 def _require_overridable(case: Case, gate: str, actor: User) -> None:
-    if gate in NEVER_OVERRIDDEN:
-        raise InvalidTransition("Nobody overrides this gate. What it asks for must be there.")
-    stage = Stage(case.stage)
-    missing_red = gate == "red" and stage != Stage.REPRODUCED
-    targets: tuple[gates.Target, ...] = _NEXT[stage]
-    if missing_red and stage == Stage.IN_REVIEW:
-        targets = ("reproduced",)
-    states = [
-        found.state for target in targets for found in gates.gates_of(case, target, actor=actor) if found.name == gate
-    ]
-    if "error" not in states and not (missing_red and "unsatisfied" in states):
+    """The gate stands before one of the case's next steps, and is one that an override may stand in for now."""
+    ahead = (
+        (target, found) for target in _NEXT[Stage(case.stage)] for found in gates.gates_of(case, target, actor=actor)
+    )
+    if not any(found.name == gate and gates.may_override(found.name, found.state, target) for target, found in ahead):
         raise InvalidTransition(
-            "There is nothing to override. An override is for a missing red on the way to review or reproduction, and "
-            "for a gate that cannot be computed."
+            "Nothing here can be overridden. An override stands in for a missing red, and for a gate that could not be "
+            "computed; never for an approval, and never for what makes a case block."
         )
 
 
