@@ -18,9 +18,9 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from replaycases.accounts import access
-from replaycases.accounts.models import Project, User
+from replaycases.accounts.models import User
 from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS
-from replaycases.cases import bell, comparing, events, evidence, policies
+from replaycases.cases import bell, comparing, declaring, events, evidence, policies
 from replaycases.cases.clock import Now, after
 from replaycases.cases.models import (
     MAX_ATTEMPTS,
@@ -29,12 +29,12 @@ from replaycases.cases.models import (
     Control,
     FixtureRevision,
     Implementation,
+    LaneEntry,
     Run,
     RunSet,
     RunState,
 )
 
-MAX_SET_SIZE = 50
 STDERR_CAP = 64 * 1024
 REASON_CAP = 2000
 # Messages a sweep sends at most: a long queue must not fill the broker with hints about the same runs.
@@ -80,13 +80,17 @@ def request_run_set(
     size: int,
     control: Control | None = None,
     mutated: bool = False,
+    lane_entry: LaneEntry | None = None,
 ) -> RunSet:
-    """Declare `size` replays and queue them. Raises PermissionDenied, InvalidTransition for a closed case, or
-    ValidationError for a size out of bounds or parts of different projects."""
+    """Declare `size` replays and queue them; with `lane_entry` as part of that stay's history. Raises PermissionDenied,
+    InvalidTransition for a closed case, or ValidationError for a size out of bounds or parts that do not belong
+    together."""
     project = revision.case.project
     with transaction.atomic():
         policies.require_locked(revision.case, actor, "request_run_set")
-        run_set = _declare(actor, project, revision, implementation, size=size, control=control, mutated=mutated)
+        run_set = declaring.declare(
+            actor, revision, implementation, size=size, control=control, mutated=mutated, lane_entry=lane_entry
+        )
         events.record(
             actor=actor,
             action="run_set.requested",
@@ -94,7 +98,12 @@ def request_run_set(
             project=project,
             case=revision.case,
             object_hash=run_set.fixture_hash,
-            after={"implementation": implementation.digest, "size": size, "mutated": mutated},
+            after={
+                "implementation": implementation.digest,
+                "size": size,
+                "mutated": mutated,
+                **({"lane": lane_entry.lane.name} if lane_entry else {}),
+            },
         )
     return run_set
 
@@ -120,7 +129,7 @@ def request_comparison(
         policies.require_locked(revision.case, actor, "request_comparison")
         comparison = Comparison.objects.create(
             project=project,
-            number=_take_numbers(project, "next_comparison_number", 1),
+            number=declaring.take_numbers(project, "next_comparison_number", 1),
             revision=revision,
             old=old,
             new=new,
@@ -147,60 +156,13 @@ def request_comparison(
 
 def _declare_all(actor: User, comparison: Comparison, size: int) -> list[RunSet]:
     """The sets of a comparison: one a side, and for the new side those on the controls."""
-    declare = partial(_declare, actor, comparison.project, comparison.revision, size=size, comparison=comparison)
+    declare = partial(declaring.declare, actor, comparison.revision, size=size, comparison=comparison)
     sets = [declare(side) for side in (comparison.old, comparison.new) if side is not None]
     if comparison.with_controls and comparison.new is not None:
         for control in comparison.revision.controls.all():
             for mutated in (False, True) if control.mutation_id else (False,):
                 sets.append(declare(comparison.new, control=control, mutated=mutated))
     return sets
-
-
-def _declare(
-    actor: User,
-    project: Project,
-    revision: FixtureRevision,
-    implementation: Implementation,
-    *,
-    size: int,
-    comparison: Comparison | None = None,
-    control: Control | None = None,
-    mutated: bool = False,
-) -> RunSet:
-    if not 1 <= size <= MAX_SET_SIZE:
-        raise ValidationError(f"A set has 1 to {MAX_SET_SIZE} runs.")
-    if implementation.project_id != project.pk or (control and control.revision_id != revision.pk):
-        raise ValidationError("The implementation and the control must belong to the revision's project and revision.")
-    if mutated and not (control and control.mutated_hash):
-        raise ValidationError("Only a control with a mutation can be replayed mutated.")
-    target = control or revision
-    run_set = RunSet.objects.create(
-        project=project,
-        revision=revision,
-        implementation=implementation,
-        control=control,
-        mutated=mutated,
-        comparison=comparison,
-        size=size,
-        fixture_hash=control.mutated_hash if control and mutated else target.fixture_hash,
-        checks_hash=target.checks_hash,
-        requested_by=actor,
-    )
-    first = _take_numbers(project, "next_run_number", size)
-    runs = Run.objects.bulk_create(
-        Run(project=project, number=first + index, run_set=run_set, index=index, not_before=Now())
-        for index in range(size)
-    )
-    comparing.invalidate(run_set)
-    transaction.on_commit(partial(bell.ring, [run.pk for run in runs]))
-    return run_set
-
-
-def _take_numbers(project: Project, counter: str, count: int) -> int:
-    """The first of `count` readable numbers; the UPDATE locks the project's row, so none is handed out twice."""
-    Project.objects.filter(pk=project.pk).update(**{counter: F(counter) + count})
-    following: int = Project.objects.values_list(counter, flat=True).get(pk=project.pk)
-    return following - count
 
 
 # --- a worker's side ------------------------------------------------------------------------------------------------

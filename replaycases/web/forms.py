@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES, REGISTERS_IMPLEMENTATIONS, Role
 from replaycases.cases import intake
-from replaycases.cases.jobs import MAX_SET_SIZE
+from replaycases.cases.declaring import MAX_SET_SIZE
 from replaycases.cases.models import Case, Implementation, OutcomeType
 from replaycases.verdict.sides import FEWEST_RESULTS
 from replaycases.web.templatetags.ui import short_commit

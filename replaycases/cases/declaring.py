@@ -1,0 +1,82 @@
+"""Sets of replays, declared before any of them runs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F
+
+from replaycases.accounts.models import Project, User
+from replaycases.cases import bell, comparing
+from replaycases.cases.clock import Now
+from replaycases.cases.models import Comparison, Control, FixtureRevision, Implementation, LaneEntry, Run, RunSet
+
+MAX_SET_SIZE = 50
+
+
+def declare(
+    actor: User | None,
+    revision: FixtureRevision,
+    implementation: Implementation,
+    *,
+    size: int,
+    comparison: Comparison | None = None,
+    control: Control | None = None,
+    mutated: bool = False,
+    lane_entry: LaneEntry | None = None,
+) -> RunSet:
+    """The set with its runs, queued. `actor` is None where a lane's schedule asks. In the caller's transaction, which
+    has checked who may and locked the case. Raises ValidationError for a size out of bounds, for parts that do not
+    belong together, and for a stay in a lane that is over or another revision's."""
+    project = revision.case.project
+    _refuse_what_does_not_fit(revision, implementation, size, control, mutated, lane_entry)
+    target = control or revision
+    run_set = RunSet.objects.create(
+        project=project,
+        revision=revision,
+        implementation=implementation,
+        control=control,
+        mutated=mutated,
+        comparison=comparison,
+        size=size,
+        fixture_hash=control.mutated_hash if control and mutated else target.fixture_hash,
+        checks_hash=target.checks_hash,
+        lane_entry=lane_entry,
+        requested_by=actor,
+    )
+    first = take_numbers(project, "next_run_number", size)
+    runs = Run.objects.bulk_create(
+        Run(project=project, number=first + index, run_set=run_set, index=index, not_before=Now())
+        for index in range(size)
+    )
+    comparing.invalidate(run_set)
+    transaction.on_commit(partial(bell.ring, [run.pk for run in runs]))
+    return run_set
+
+
+def _refuse_what_does_not_fit(
+    revision: FixtureRevision,
+    implementation: Implementation,
+    size: int,
+    control: Control | None,
+    mutated: bool,
+    lane_entry: LaneEntry | None,
+) -> None:
+    if not 1 <= size <= MAX_SET_SIZE:
+        raise ValidationError(f"A set has 1 to {MAX_SET_SIZE} runs.")
+    foreign = implementation.project_id != revision.case.project_id
+    if foreign or (control and control.revision_id != revision.pk):
+        raise ValidationError("The implementation and the control must belong to the revision's project and revision.")
+    if mutated and not (control and control.mutated_hash):
+        raise ValidationError("Only a control with a mutation can be replayed mutated.")
+    if lane_entry and (lane_entry.left_at is not None or lane_entry.revision_id != revision.pk):
+        raise ValidationError("This revision does not stand in the lane any more.")
+
+
+def take_numbers(project: Project, counter: str, count: int) -> int:
+    """The first of `count` readable numbers; the UPDATE locks the project's row, so none is handed out twice."""
+    Project.objects.filter(pk=project.pk).update(**{counter: F(counter) + count})
+    following: int = Project.objects.values_list(counter, flat=True).get(pk=project.pk)
+    return following - count
