@@ -5,19 +5,26 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from replaycases.accounts.models import Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import archives, intake, registry
+from replaycases.cases import archives, details, intake, jobs, lifecycle, registry
 from replaycases.cases.models import (
+    Boundary,
     Case,
     Classification,
     Control,
+    Decision,
     FixtureRevision,
     Implementation,
+    LaneEntry,
+    LaneName,
     OutcomeType,
+    Stage,
 )
+from tests import in_process
 
 _serial = itertools.count(1)
 
@@ -30,6 +37,15 @@ NEW_CODE = """
 def replay(session):
     session.tools.call("refund.lookup", {"order": "o-1"})
     session.finish(message="I could not confirm the refund yet.", status="open")
+"""
+# The fixed version: it says what the lookup says, so that a control can be turned red.
+FIXED_CODE = """
+def replay(session):
+    found = session.tools.call("refund.lookup", {"order": "o-1"})
+    if found["state"] == "done":
+        session.finish(message="Your refund was completed.", status="done")
+    else:
+        session.finish(message="I could not confirm the refund yet.", status="open")
 """
 
 MUTATION = b'[{"op": "replace", "path": "/events/0/outcome/value/state", "value": "done"}]'
@@ -150,3 +166,145 @@ def implementation(at: Project, actor: User, code: str = NEW_CODE, *, version: s
     return registry.register_archive(
         actor, project=at, archive=archive(code, version=version), spec_path="implementation.json"
     )
+
+
+# --- a case on its way: everything by those who may, and by nobody twice ---------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """Who takes a case from quarantine to blocking, each with the one role that is named."""
+
+    project: Project
+    responder: User
+    engineer: User
+    privacy: User
+    security: User
+    owner: User
+    qa: User
+    lead: User
+    viewer: User
+
+
+def people(at: Project) -> People:
+    return People(
+        project=at,
+        responder=person(at, Role.RESPONDER),
+        engineer=person(at, Role.WORKFLOW_ENGINEER),
+        privacy=person(at, Role.PRIVACY_REVIEWER),
+        security=person(at, Role.SECURITY_OWNER),
+        owner=person(at, Role.INCIDENT_OWNER),
+        qa=person(at, Role.QA),
+        lead=person(at, Role.QA_LEAD),
+        viewer=person(at, Role.VIEWER),
+    )
+
+
+def quarantined(of: People, data: bytes | None = None) -> Case:
+    """Captured and described, the affected version seen red and the fixed one green, with one control."""
+    made = case(of.project, of.responder, data, classification=Classification.QUARANTINED)
+    control(revision(made), of.engineer)
+    describe(of, made)
+    replayed(of, made)
+    return fresh(made)
+
+
+def describe(of: People, made: Case) -> None:
+    """Its versions, trace, covering test and owners."""
+    old = implementation(of.project, of.engineer, OLD_CODE, version="1")
+    new = implementation(of.project, of.engineer, FIXED_CODE, version="2")
+    details.edit_provenance(
+        of.engineer,
+        case=made,
+        incident_url="",
+        trace_id="trace-1",
+        trace_url="",
+        affected=old,
+        fixed=new,
+        covering_test="tests/test_refund.py",
+    )
+    details.set_owners(of.engineer, case=made, owners=dict.fromkeys(Boundary, of.owner))
+
+
+def replayed(of: People, made: Case) -> None:
+    """The affected version against the fixed one on the current revision, with its controls."""
+    jobs.request_comparison(
+        of.engineer, revision=revision(fresh(made)), old=made.provenance.affected, new=made.provenance.fixed
+    )
+    in_process.replay_all()
+
+
+def in_review(of: People, data: bytes | None = None) -> Case:
+    made = quarantined(of, data)
+    return lifecycle.submit(of.responder, case=made, fixture_hash=revision(made).fixture_hash)
+
+
+def approve_redaction(of: People, made: Case) -> Decision:
+    seen = revision(fresh(made))
+    return lifecycle.approve_redaction(of.privacy, case=made, revision=seen.number, content_hash=seen.content_hash)
+
+
+def approve_expectation(of: People, made: Case) -> Decision:
+    seen = revision(fresh(made))
+    return lifecycle.approve_expectation(
+        of.owner, case=made, revision=seen.number, fixture_hash=seen.fixture_hash, checks_hash=seen.checks_hash
+    )
+
+
+def redaction_approved(of: People, data: bytes | None = None) -> Case:
+    made = in_review(of, data)
+    approve_redaction(of, made)
+    return fresh(made)
+
+
+def reproduced(of: People, data: bytes | None = None) -> Case:
+    """Reproduced, with everything approved that a lane asks for."""
+    made = redaction_approved(of, data)
+    approve_expectation(of, made)
+    for beside in revision(made).controls.all():
+        lifecycle.approve_control(of.privacy, control=beside, fixture_hash=beside.fixture_hash)
+    return lifecycle.mark_reproduced(of.qa, case=made, fixture_hash=revision(made).fixture_hash)
+
+
+def promoted(of: People, made: Case, lane: LaneName) -> LaneEntry:
+    seen = revision(fresh(made)).fixture_hash
+    return lifecycle.promote(of.qa, case=made, lane=lane, fixture_hash=seen)
+
+
+def nonblocking(of: People, data: bytes | None = None) -> Case:
+    made = reproduced(of, data)
+    promoted(of, made, LaneName.NONBLOCKING)
+    return fresh(made)
+
+
+def with_history(of: People, made: Case) -> None:
+    """As many runs in nonblocking as blocking asks for."""
+    entry = LaneEntry.objects.get(case=made, lane__name=LaneName.NONBLOCKING, left_at=None)
+    jobs.request_run_set(
+        of.qa,
+        revision=entry.revision,
+        implementation=made.provenance.fixed,
+        size=entry.lane.minimum_history,
+        lane_entry=entry,
+    )
+    in_process.replay_all()
+
+
+def blocking(of: People, data: bytes | None = None) -> Case:
+    made = nonblocking(of, data)
+    with_history(of, made)
+    promoted(of, made, LaneName.BLOCKING)
+    return fresh(made)
+
+
+STAGES = {
+    Stage.QUARANTINED: quarantined,
+    Stage.IN_REVIEW: in_review,
+    Stage.REDACTION_APPROVED: redaction_approved,
+    Stage.REPRODUCED: reproduced,
+}
+
+
+def fresh(made: Case) -> Case:
+    """The case as it is stored now."""
+    return Case.objects.select_related("project", "current_revision", "provenance").get(pk=made.pk)

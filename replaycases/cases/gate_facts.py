@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, UUIDField
 from django.utils import timezone
 
 from replaycases.cases.models import (
@@ -233,7 +233,8 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
         raw_revision=Exists(FixtureRevision.objects.filter(raw, **here)),
         raw_control=Exists(Control.objects.filter(raw, revision__case=OuterRef("pk"))),
         stay=Subquery(stays.values("pk")[:1]),
-        stay_revision=Subquery(stays.values("revision")[:1]),
+        # A foreign key in a subquery comes back as SQLite keeps it, unless it is said what it is.
+        stay_revision=Subquery(stays.values("revision")[:1], output_field=UUIDField()),
         stay_since=Subquery(stays.values("entered_at")[:1]),
         repeated_runs=Subquery(policy.values("repeated_runs")),
         minimum_history=Subquery(policy.values("minimum_history")),
