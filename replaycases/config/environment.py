@@ -6,6 +6,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ  # type: ignore[import-untyped]
 from django.core.exceptions import ImproperlyConfigured
@@ -93,6 +94,28 @@ def broker(name: str) -> str:
     if not url.startswith(("redis://", "rediss://", "redis+socket://")):
         raise ImproperlyConfigured(f"{name} must start with redis://, rediss:// or unix://")
     return url
+
+
+def mail(name: str) -> dict[str, Any]:
+    """The EMAIL_… settings by URL: smtp://, smtp+tls:// or smtp+ssl:// with user, password, host and port, or
+    filemail:///folder; without one mails are printed to standard output."""
+    url = os.environ.get(name, "").strip() or "consolemail://"
+    scheme = url.partition(":")[0]
+    if scheme not in {"smtp", "smtp+tls", "smtp+ssl", "filemail", "consolemail"}:
+        raise ImproperlyConfigured(f"{name} must start with smtp://, smtp+tls://, smtp+ssl:// or filemail:///")
+    config: dict[str, Any] = dict(ENV.email_url_config(url))
+    if scheme == "filemail":  # django-environ takes the folder for a relative one
+        config["EMAIL_FILE_PATH"] = "/" + config["EMAIL_FILE_PATH"].lstrip("/")
+    return config
+
+
+def origin(name: str, *, default: str) -> str:
+    """Scheme, host and port of the server as people reach it."""
+    value = os.environ.get(name, "").strip().rstrip("/") or default
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or value != f"{parts.scheme}://{parts.netloc}":
+        raise ImproperlyConfigured(f"{name} must be like https://replaycases.example, without a path")
+    return value
 
 
 def secret(name: str, *, embedded_file: Path | None) -> str:

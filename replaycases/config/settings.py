@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
@@ -27,13 +28,14 @@ ALLOWED_HOSTS = env.words("REPLAYCASES_ALLOWED_HOSTS", default=["localhost", "12
 CSRF_TRUSTED_ORIGINS = env.words("REPLAYCASES_CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "replaycases.config.apps.AdminSiteConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "axes",
     "csp",
     "django_filters",
     "drf_spectacular",
@@ -53,9 +55,11 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "replaycases.accounts.sessions.SessionLimits",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "replaycases.web.middleware.ErrorPages",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "replaycases.config.urls"
@@ -107,10 +111,33 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
+PASSWORD_RESET_TIMEOUT = 4 * 60 * 60
+
+# Throttling stands before the passwords are looked at: while it lasts the right one is refused too.
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+# Trying on does not make it longer: a person who waits gets in.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_CLIENT_IP_CALLABLE = "replaycases.accounts.throttling.client_address"
+AXES_LOCKOUT_CALLABLE = "replaycases.web.views.account.too_many_attempts"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
+# --- Mail -----------------------------------------------------------------------------------------------------------
+
+# Without EMAIL_URL mails are printed where the server logs: nothing is sent, and nothing claims to be.
+globals().update(env.mail("EMAIL_URL"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.ENV.str("DEFAULT_FROM_EMAIL", default="replaycases@localhost")
 
 # --- Browser security -----------------------------------------------------------------------------------------------
 
@@ -119,11 +146,19 @@ HTTPS = env.flag("REPLAYCASES_HTTPS", default=not EMBEDDED)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# A browser takes a cookie of such a name only over TLS, from this very host, for the whole of it.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
+# A session ends this long after signing in, whatever is done, and when nothing is done for so long.
 SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_IDLE_SECONDS = 2 * 60 * 60
 SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("REPLAYCASES_BEHIND_PROXY", default=False) else None
+BEHIND_PROXY = env.flag("REPLAYCASES_BEHIND_PROXY", default=False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+# Links in mails start with it: never with the host that a request names.
+REPLAYCASES_BASE_URL = env.origin(
+    "REPLAYCASES_BASE_URL", default=f"https://{ALLOWED_HOSTS[0].lstrip('.')}" if HTTPS else "http://localhost:8000"
 )
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -166,6 +201,8 @@ REPLAYCASES_LEASE_SECONDS = env.number("REPLAYCASES_LEASE_SECONDS", default=30, 
 REPLAYCASES_SWEEP_SECONDS = env.number("REPLAYCASES_SWEEP_SECONDS", default=10)
 # How long a sent message may stay unanswered before the sweep sends another one.
 REPLAYCASES_RESEND_SECONDS = env.number("REPLAYCASES_RESEND_SECONDS", default=60)
+# How often the calendar is read (evidence that ends, reviews due) and people are told.
+REPLAYCASES_NOTIFY_SECONDS = env.number("REPLAYCASES_NOTIFY_SECONDS", default=60)
 
 # --- Celery: it only rings the bell; the run's row is the queue of record -------------------------------------------
 

@@ -1,0 +1,140 @@
+"""Forms about people: roles, invitations, teams, tokens, passwords. They check shape; the domain decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+
+from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Project, Scope, Team, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import people, users
+from replaycases.web.forms import StyledForm
+
+
+def members_of(project: Project) -> Any:
+    """Active people with a role in the project, by name."""
+    held = User.objects.filter(memberships__project=project, is_active=True)
+    return held.distinct().order_by("display_name", "username")
+
+
+def person_label(user: User) -> str:
+    return f"{user} ({user.username})" if user.display_name else user.username
+
+
+class RoleForm(StyledForm):
+    """One more role for somebody who is in the project already."""
+
+    user = forms.ModelChoiceField(queryset=User.objects.none(), label="Person", empty_label="Choose a person")
+    role = forms.ChoiceField(choices=Role.choices, label="Role")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["user"]
+        field.queryset = members_of(project)  # type: ignore[attr-defined]
+        field.label_from_instance = person_label  # type: ignore[attr-defined]
+
+    def clean_role(self) -> Role:
+        return Role(self.cleaned_data["role"])
+
+
+class InvitationForm(StyledForm):
+    email = forms.EmailField(label="E-mail address", help_text="The invitation is for this address alone.")
+    roles = forms.MultipleChoiceField(choices=Role.choices, widget=forms.CheckboxSelectMultiple, label="Roles")
+
+    def clean_roles(self) -> list[Role]:
+        return [Role(role) for role in self.cleaned_data["roles"]]
+
+
+class TeamForm(StyledForm):
+    name = forms.CharField(max_length=people.NAME_CAP, label="Name of the team")
+
+
+class TeamMembersForm(StyledForm):
+    """Everybody in the project; who has left it cannot be chosen again."""
+
+    members = forms.ModelMultipleChoiceField(
+        queryset=User.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, label="Members"
+    )
+
+    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["members"]
+        field.queryset = members_of(team.project)  # type: ignore[attr-defined]
+        field.label_from_instance = person_label  # type: ignore[attr-defined]
+
+
+class ProjectSettingsForm(StyledForm):
+    retention_days = forms.IntegerField(
+        min_value=1,
+        max_value=LONGEST_RETENTION_DAYS,
+        label="Raw evidence lives (days)",
+        help_text=f"1 to {LONGEST_RETENTION_DAYS}, for evidence that comes in from now on.",
+    )
+    review_after_days = forms.IntegerField(
+        min_value=1,
+        max_value=people.LONGEST_REVIEW_DAYS,
+        label="Cases in a lane are reviewed again after (days)",
+        help_text=f"1 to {people.LONGEST_REVIEW_DAYS}, counted from the next promotion or review.",
+    )
+
+
+class TokenForm(StyledForm):
+    project = forms.ModelChoiceField(queryset=Project.objects.none(), empty_label=None)
+    name = forms.CharField(max_length=people.NAME_CAP, help_text="What uses it. Example: nightly build.")
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices, widget=forms.CheckboxSelectMultiple, label="What it may be used for"
+    )
+    days = forms.IntegerField(
+        min_value=1,
+        max_value=people.LONGEST_TOKEN_DAYS,
+        initial=90,
+        label="Good for (days)",
+        help_text=f"1 to {people.LONGEST_TOKEN_DAYS}. It cannot be made longer; make another one then.",
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        held = Project.objects.filter(memberships__user=user).distinct().order_by("key")
+        self.fields["project"].queryset = held  # type: ignore[attr-defined]
+
+
+class AccountForm(StyledForm):
+    """What somebody who was invited says about themselves."""
+
+    username = forms.CharField(
+        max_length=150,
+        label="User name",
+        help_text="What you sign in with: letters, digits and @ . + - _",
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
+    )
+    display_name = forms.CharField(
+        max_length=150,
+        label="Your name",
+        help_text="As it stands beside what you decide.",
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    password = forms.CharField(
+        label="Password",
+        help_text="At least 12 characters, not a common one, not only digits and not like your name.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        strip=False,
+    )
+
+
+class NewPasswordForm(SetPasswordForm[User]):
+    """Django's, with our look and an audit event."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "input"
+
+    def save(self, commit: bool = True) -> User:
+        users.set_own_password(self.user, password=self.cleaned_data["new_password1"])
+        return self.user
+
+
+class OldPasswordForm(NewPasswordForm, PasswordChangeForm):
+    """The same, for whoever knows the old one."""

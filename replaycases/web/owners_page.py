@@ -1,0 +1,104 @@
+"""Who answers for what: cases with the owner of each boundary, those with most unowned ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from replaycases.accounts.models import Membership, Project, Team, User
+from replaycases.cases.models import Boundary, Case, CaseOwner
+from replaycases.cases.policies import OPEN
+
+# Somebody who can be asked: an active person with a role in the project, or a team that has one in it.
+ASKABLE = Q(user__is_active=True, user__memberships__project=F("case__project")) | Q(
+    team__members__is_active=True, team__members__memberships__project=F("case__project")
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """The owner of one boundary; `gap` says why nobody can be asked, "" if somebody can."""
+
+    boundary: str
+    owner: User | Team | None
+    is_team: bool
+    gap: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnerRow:
+    case: Case
+    cells: tuple[Cell, ...]
+
+
+class OwnersForm(forms.Form):
+    """The filters in the URL. A value that is not offered is told, and nothing is listed."""
+
+    owner = forms.ChoiceField(required=False, label="Owner")
+    boundary = forms.ChoiceField(required=False, label="Nobody to ask for", choices=[("", "any"), *Boundary.choices])
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        owners = CaseOwner.objects.filter(case__project=project).order_by().distinct()
+        users = User.objects.filter(Q(memberships__project=project) | Q(pk__in=owners.values("user"))).distinct()
+        teams = Team.objects.filter(project=project)
+        self.fields["owner"].choices = [  # type: ignore[attr-defined]
+            ("", "anybody"),
+            ("Teams", [(f"team:{team.pk}", team.name) for team in teams]),
+            ("People", [(f"user:{user.pk}", str(user)) for user in users.order_by("display_name", "username")]),
+        ]
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "input"
+
+
+def listed(project: Project, form: OwnersForm) -> QuerySet[Case]:
+    """Open cases, the one with the fewest boundaries that somebody can be asked about first, then the oldest."""
+    cases = Case.objects.filter(project=project, stage__in=OPEN).select_related("project")
+    if not form.is_valid():
+        return cases.none()
+    kind, _, pk = form.cleaned_data["owner"].partition(":")
+    if pk:
+        cases = cases.filter(pk__in=CaseOwner.objects.filter(**{kind: pk}).values("case"))
+    boundary = form.cleaned_data["boundary"]
+    if boundary:
+        cases = cases.exclude(pk__in=_askable(project).filter(boundary=boundary).values("case"))
+    owned = _askable(project).filter(case=OuterRef("pk")).order_by().values("case")
+    counted = Subquery(owned.annotate(n=Count("boundary", distinct=True)).values("n"), output_field=IntegerField())
+    return cases.annotate(owned=Coalesce(counted, 0)).order_by("owned", "number")
+
+
+def _askable(project: Project) -> QuerySet[CaseOwner]:
+    return CaseOwner.objects.filter(ASKABLE, case__project=project)
+
+
+def rows(project: Project, cases: Sequence[Case]) -> list[OwnerRow]:
+    """The five boundaries of each case. Three queries, however many cases."""
+    held = set(
+        Membership.objects.filter(project=project, user__is_active=True).values_list("user", flat=True).distinct()
+    )
+    staffed = set(Team.objects.filter(project=project, members__in=held).values_list("pk", flat=True))
+    owners: dict[UUID, dict[str, CaseOwner]] = {}
+    for owner in CaseOwner.objects.filter(case__in=cases).select_related("user", "team"):
+        owners.setdefault(owner.case_id, {})[owner.boundary] = owner
+    return [OwnerRow(case=case, cells=_cells(owners.get(case.pk, {}), held, staffed)) for case in cases]
+
+
+def _cells(owners: Mapping[str, CaseOwner], held: set[UUID], staffed: Iterable[UUID]) -> tuple[Cell, ...]:
+    cells = []
+    for boundary in Boundary:
+        owner = owners.get(boundary)
+        if owner is None:
+            cells.append(Cell(boundary=boundary.label, owner=None, is_team=False, gap="nobody"))
+        elif owner.team is not None:
+            gap = "" if owner.team.pk in staffed else "nobody in it"
+            cells.append(Cell(boundary=boundary.label, owner=owner.team, is_team=True, gap=gap))
+        else:
+            gap = "" if owner.user_id in held else "left the project"
+            cells.append(Cell(boundary=boundary.label, owner=owner.user, is_team=False, gap=gap))
+    return tuple(cells)

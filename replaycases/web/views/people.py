@@ -1,0 +1,310 @@
+"""The people of a project: who holds which role, teams, who owns what, and who was invited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Team, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import invitations, people
+from replaycases.cases.models import Case, CaseOwner
+from replaycases.web import owners_page, people_page
+from replaycases.web.forms_people import (
+    AccountForm,
+    InvitationForm,
+    ProjectSettingsForm,
+    RoleForm,
+    TeamForm,
+    TeamMembersForm,
+)
+from replaycases.web.pages import page_of
+from replaycases.web.scope import user_of
+
+MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+# Where the secret of an opened invitation waits while somebody signs in or makes an account.
+OPENED = "invitation"
+
+
+def _project_or_404(request: HttpRequest, key: str) -> Project:
+    return get_object_or_404(Project.objects.visible_to(user_of(request)), key=key)
+
+
+def _team_or_404(request: HttpRequest, key: str, pk: str) -> Team:
+    teams = Team.objects.filter(project__in=Project.objects.visible_to(user_of(request)))
+    return get_object_or_404(teams.select_related("project"), project__key=key, pk=pk)
+
+
+@login_required
+@require_safe
+def project_list(request: HttpRequest) -> HttpResponse:
+    """Straight to the project for whoever is in one."""
+    projects = Project.objects.visible_to(user_of(request)).order_by("key")[:500]
+    if len(projects) == 1:
+        return redirect("people", projects[0].key)
+    return render(request, "people/list.html", {"section": "people", "projects": projects})
+
+
+@login_required
+@require_safe
+def project_people(request: HttpRequest, key: str) -> HttpResponse:
+    return _render_people(request, _project_or_404(request, key))
+
+
+def _render_people(request: HttpRequest, project: Project, *, status: int = 200, **shown: Any) -> HttpResponse:
+    """`shown` replaces a form that was refused, or holds the `link` of an invitation, which is shown this once."""
+    administers = people.may_administer(user_of(request), project)
+    tokens = ApiToken.objects.filter(project=project, revoked_at=None).select_related("user").order_by("expires_at")
+    context = {
+        "section": "people",
+        "project": project,
+        "administers": administers,
+        "members": people_page.members(project),
+        "teams": people_page.teams(project),
+        "role_form": RoleForm(project=project),
+        "invitation_form": InvitationForm(),
+        "team_form": TeamForm(),
+        "settings_form": ProjectSettingsForm(
+            initial={"retention_days": project.retention_days, "review_after_days": project.review_after_days}
+        ),
+        "invited": invitations.open_invitations(project).select_related("invited_by") if administers else (),
+        "tokens": tokens if administers else (),
+        **shown,
+    }
+    return render(request, "people/detail.html", context, status=status)
+
+
+@login_required
+@require_POST
+def grant_role(request: HttpRequest, key: str) -> HttpResponse:
+    project = _project_or_404(request, key)
+    people.require_administrator(user_of(request), project)
+    form = RoleForm(request.POST, project=project)
+    if form.is_valid():
+        try:
+            held = people.grant_role(user_of(request), project=project, **form.cleaned_data)
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, f"{held.user} is {held.get_role_display()} now.")
+            return redirect("people", project.key)
+    return _render_people(request, project, role_form=form, status=422)
+
+
+@login_required
+@require_POST
+def revoke_role(request: HttpRequest, key: str, pk: int) -> HttpResponse:
+    project = _project_or_404(request, key)
+    held = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
+    people.revoke_role(user_of(request), project=project, user=held.user, role=Role(held.role))
+    messages.success(request, f"{held.user} is no longer {held.get_role_display()}.")
+    return redirect("people", project.key)
+
+
+@login_required
+@require_POST
+def revoke_token(request: HttpRequest, key: str, pk: str) -> HttpResponse:
+    project = _project_or_404(request, key)
+    people.require_administrator(user_of(request), project)
+    token = get_object_or_404(ApiToken.objects.select_related("project"), project=project, pk=pk)
+    people.revoke_token(user_of(request), token=token)
+    messages.success(request, f"The token {token.name} is revoked.")
+    return redirect("people", project.key)
+
+
+@login_required
+@require_POST
+def edit_settings(request: HttpRequest, key: str) -> HttpResponse:
+    project = _project_or_404(request, key)
+    people.require_administrator(user_of(request), project)
+    form = ProjectSettingsForm(request.POST)
+    if form.is_valid():
+        people.edit_project(user_of(request), project=project, **form.cleaned_data)
+        messages.success(request, "The settings are kept.")
+        return redirect("people", project.key)
+    return _render_people(request, project, settings_form=form, status=422)
+
+
+# --- teams and owners -----------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_POST
+def create_team(request: HttpRequest, key: str) -> HttpResponse:
+    project = _project_or_404(request, key)
+    people.require_administrator(user_of(request), project)
+    form = TeamForm(request.POST)
+    if form.is_valid():
+        try:
+            team = people.create_team(user_of(request), project=project, name=form.cleaned_data["name"])
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, f"The team {team.name} is there. Choose its members.")
+            return redirect("team", project.key, team.pk)
+    return _render_people(request, project, team_form=form, status=422)
+
+
+@login_required
+@require_safe
+def team_detail(request: HttpRequest, key: str, pk: str) -> HttpResponse:
+    return _render_team(request, _team_or_404(request, key, pk))
+
+
+def _render_team(request: HttpRequest, team: Team, *, status: int = 200, **shown: Any) -> HttpResponse:
+    members = list(team.members.order_by("display_name", "username"))
+    owned = CaseOwner.objects.filter(team=team).select_related("case__project").order_by("case__number", "boundary")
+    page = page_of(request, owned)
+    context = {
+        "section": "people",
+        "project": team.project,
+        "team": team,
+        "members": members,
+        "page": page,
+        "administers": people.may_administer(user_of(request), team.project),
+        "name_form": TeamForm(initial={"name": team.name}),
+        "members_form": TeamMembersForm(team=team, initial={"members": members}),
+        **shown,
+    }
+    return render(request, "people/team.html", context, status=status)
+
+
+@login_required
+@require_POST
+def rename_team(request: HttpRequest, key: str, pk: str) -> HttpResponse:
+    team = _team_or_404(request, key, pk)
+    people.require_administrator(user_of(request), team.project)
+    form = TeamForm(request.POST)
+    if form.is_valid():
+        try:
+            team = people.rename_team(user_of(request), team=team, name=form.cleaned_data["name"])
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, f"The team is called {team.name} now.")
+            return redirect("team", team.project.key, team.pk)
+    return _render_team(request, team, name_form=form, status=422)
+
+
+@login_required
+@require_POST
+def set_team_members(request: HttpRequest, key: str, pk: str) -> HttpResponse:
+    team = _team_or_404(request, key, pk)
+    people.require_administrator(user_of(request), team.project)
+    form = TeamMembersForm(request.POST, team=team)
+    if form.is_valid():
+        try:
+            people.set_team_members(user_of(request), team=team, members=form.cleaned_data["members"])
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, "The members are set.")
+            return redirect("team", team.project.key, team.pk)
+    return _render_team(request, team, members_form=form, status=422)
+
+
+@login_required
+@require_safe
+def owners(request: HttpRequest, key: str) -> HttpResponse:
+    project = _project_or_404(request, key)
+    form = owners_page.OwnersForm(request.GET, project=project)
+    page = page_of(request, owners_page.listed(project, form))
+    context = {
+        "section": "people",
+        "project": project,
+        "form": form,
+        "filtered": any(request.GET.get(name) for name in form.fields),
+        "has_cases": bool(page.object_list) or Case.objects.filter(project=project).exists(),
+        "page": page,
+        "rows": owners_page.rows(project, list(page.object_list)),
+    }
+    return render(request, "people/owners.html", context)
+
+
+# --- invitations ----------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_POST
+def invite(request: HttpRequest, key: str) -> HttpResponse:
+    """The answer shows the link: nobody can show it again."""
+    project = _project_or_404(request, key)
+    people.require_administrator(user_of(request), project)
+    form = InvitationForm(request.POST)
+    if form.is_valid():
+        try:
+            made, secret = invitations.invite(user_of(request), project=project, **form.cleaned_data)
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            link = invitations.link_to(secret)
+            return _render_people(request, project, invitation=made, link=link, status=201)
+    return _render_people(request, project, invitation_form=form, status=422)
+
+
+@login_required
+@require_POST
+def revoke_invitation(request: HttpRequest, key: str, pk: str) -> HttpResponse:
+    project = _project_or_404(request, key)
+    people.require_administrator(user_of(request), project)
+    invitation = get_object_or_404(Invitation.objects.select_related("project"), project=project, pk=pk)
+    invitations.revoke_invitation(user_of(request), invitation=invitation)
+    messages.success(request, f"The invitation of {invitation.email} is revoked.")
+    return redirect("people", project.key)
+
+
+@require_safe
+def open_invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    """The secret moves into the session and out of the address, so that no Referer and no log line of a later request
+    holds it."""
+    request.session[OPENED] = secret
+    return redirect("invitation")
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def accept_invitation(request: HttpRequest) -> HttpResponse:
+    secret = request.session.get(OPENED, "")
+    invitation = invitations.find(secret)
+    if invitation is None:
+        return render(request, "people/invitation_over.html", {"reason": invitations.USED}, status=404)
+    if request.user.is_authenticated:
+        return _join(request, invitation, secret)
+    form = AccountForm(request.POST or None)
+    if form.is_valid():
+        try:
+            user = invitations.accept_invitation(secret, **form.cleaned_data)
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            del request.session[OPENED]
+            login(request, user, backend=MODEL_BACKEND)
+            messages.success(request, f"Welcome. You are in {invitation.project.key} now.")
+            return redirect("home")
+    known = User.objects.filter(email__iexact=invitation.email).exists()
+    context = {"invitation": invitation, "roles": _labels(invitation), "form": form, "known": known}
+    return render(request, "people/invitation.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _join(request: HttpRequest, invitation: Invitation, secret: str) -> HttpResponse:
+    user = user_of(request)
+    if request.method == "POST":
+        invitations.join(user, secret=secret)
+        del request.session[OPENED]
+        messages.success(request, f"You are in {invitation.project.key} now.")
+        return redirect("home")
+    own = user.email.lower() == invitation.email.lower()
+    context = {"invitation": invitation, "roles": _labels(invitation), "own": own}
+    return render(request, "people/invitation.html", context)
+
+
+def _labels(invitation: Invitation) -> list[str]:
+    return [Role(role).label for role in invitation.roles]
