@@ -1,13 +1,25 @@
-"""Notifications: made from the audit chain by the beat, so that nobody has to remember to send one."""
+"""Notifications: made from the audit chain by the beat, so that nobody has to remember to send one.
+
+The chain is the outbox. A cursor says up to which event it was read; events after it are read in their order, and what
+must be known of them is told to who may act on it now.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
-from replaycases.cases.models import Case, Notification, NotificationKind
+from replaycases.cases import notices
+from replaycases.cases.models import AuditEvent, Case, Notification, NotificationCursor, NotificationKind
+
+logger = logging.getLogger(__name__)
+
+BATCH = 200
+MOST_BATCHES = 50
 
 
 def notify(people: Iterable[UUID], *, case: Case, kind: NotificationKind, occasion: str, text: str) -> None:
@@ -15,3 +27,60 @@ def notify(people: Iterable[UUID], *, case: Case, kind: NotificationKind, occasi
     now = timezone.now()
     made = [Notification(user_id=pk, case=case, kind=kind, key=occasion, text=text, created_at=now) for pk in people]
     Notification.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def look() -> int:
+    """Read the events that came since the last look and tell who must act or know. Returns how many were read."""
+    read = 0
+    for _ in range(MOST_BATCHES):
+        batch = _read_batch()
+        read += batch
+        if batch < BATCH:
+            break
+    return read
+
+
+@transaction.atomic
+def _read_batch() -> int:
+    """One batch: the cursor moves in the notifications' own transaction, and its lock lets one reader in at a time."""
+    NotificationCursor.objects.get_or_create(pk=1)
+    cursor = NotificationCursor.objects.select_for_update().get(pk=1)
+    events = list(
+        AuditEvent.objects.filter(sequence__gt=cursor.sequence)
+        .select_related("case__project", "case__current_revision")
+        .order_by("sequence")[:BATCH]
+    )
+    if not events:
+        return 0
+    for event, rule in _occasions(events):
+        _tell(event, rule)
+    cursor.sequence = events[-1].sequence
+    cursor.save(update_fields=["sequence"])
+    return len(events)
+
+
+def _occasions(events: Iterable[AuditEvent]) -> list[tuple[AuditEvent, notices.Rule]]:
+    """What may have to be told: of several events of a case that mean the same, the last one."""
+    last: dict[tuple[UUID | None, notices.Rule, str], tuple[AuditEvent, notices.Rule]] = {}
+    for event in events:
+        if event.case is not None:
+            for rule in notices.rules_for(event):
+                last[event.case_id, rule, notices.subject_of(event, rule)] = (event, rule)
+    return list(last.values())
+
+
+def _tell(event: AuditEvent, rule: notices.Rule) -> None:
+    """An event that cannot be told of is logged, and holds up nothing that came after it."""
+    try:
+        with transaction.atomic():
+            notice = rule(event)
+            if notice is not None and event.case is not None:
+                notify(
+                    notice.people - {event.actor_id},
+                    case=event.case,
+                    kind=notice.kind,
+                    occasion=notice.occasion or f"event:{event.sequence}:{notice.kind}",
+                    text=f"{event.case.readable_id}: {notice.text}",
+                )
+    except Exception:
+        logger.exception("audit event %s cannot be notified about", event.sequence)

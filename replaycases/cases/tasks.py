@@ -8,7 +8,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from replaycases.cases import bell, executing, jobs
+from replaycases.cases import bell, executing, expiry, flags, jobs, lanes, mailing, notifying
 
 
 @shared_task(name=bell.LOOK_AT_RUN)  # type: ignore[untyped-decorator] # celery has no types here
@@ -19,3 +19,22 @@ def look_at_run(run_id: str) -> None:
 @shared_task(name="cases.sweep")  # type: ignore[untyped-decorator]
 def sweep() -> None:
     jobs.sweep()
+
+
+@shared_task(name="cases.look_at_calendar")  # type: ignore[untyped-decorator]
+def look_at_calendar() -> None:
+    """Evidence that ends, reviews that are due."""
+    expiry.look()
+    flags.look()
+
+
+@shared_task(name="cases.tell_people")  # type: ignore[untyped-decorator]
+def tell_people() -> None:
+    notifying.look()
+    mailing.mail()
+
+
+@shared_task(name="cases.run_lanes")  # type: ignore[untyped-decorator]
+def run_lanes() -> None:
+    """The daily run of what stands in a lane."""
+    lanes.run_due()

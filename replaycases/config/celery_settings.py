@@ -9,6 +9,7 @@ from replaycases.config import filesystem_broker
 
 REPLAYS = "replays"
 SWEEPS = "sweeps"
+LANE_SECONDS = 3600.0
 
 
 def _queue(name: str) -> Queue:
@@ -56,8 +57,19 @@ task_default_queue = REPLAYS
 task_default_exchange = ""
 task_create_missing_queues = False
 # Sweeps have a queue of their own so that a backlog of replays does not hold them up.
-task_routes = {"cases.sweep": {"queue": SWEEPS}}
+task_routes = {
+    "cases.sweep": {"queue": SWEEPS},
+    "cases.look_at_calendar": {"queue": SWEEPS},
+    "cases.tell_people": {"queue": SWEEPS},
+    "cases.run_lanes": {"queue": SWEEPS},
+}
 
 timezone = "UTC"
-beat_schedule = {"sweep": {"task": "cases.sweep", "schedule": float(settings.REPLAYCASES_SWEEP_SECONDS)}}
+beat_schedule = {
+    "sweep": {"task": "cases.sweep", "schedule": float(settings.REPLAYCASES_SWEEP_SECONDS)},
+    "look_at_calendar": {"task": "cases.look_at_calendar", "schedule": float(settings.REPLAYCASES_NOTIFY_SECONDS)},
+    "tell_people": {"task": "cases.tell_people", "schedule": float(settings.REPLAYCASES_NOTIFY_SECONDS)},
+    # Each looks at what is due by the day; an hour late is soon enough.
+    "run_lanes": {"task": "cases.run_lanes", "schedule": LANE_SECONDS},
+}
 beat_schedule_filename = str(settings.VAR_DIR / "beat-schedule")

@@ -51,6 +51,12 @@ class Notification(models.Model):
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def said(self) -> str:
+        """The text without the case's id, for where that stands beside it."""
+        said = self.text.partition(": ")[2] or self.text
+        return said[:1].upper() + said[1:]
+
 
 class NotificationCursor(models.Model):
     """The one row that says up to which audit event notifications were made."""

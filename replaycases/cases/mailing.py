@@ -1,0 +1,66 @@
+"""Notifications by mail: one mail a person and look, with ids and states only."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db.models import Exists, OuterRef, QuerySet
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from replaycases.accounts.models import Membership, User
+from replaycases.cases.models import Notification
+
+logger = logging.getLogger(__name__)
+
+# Older news is on the page; a mail server that was away for a week sends no flood.
+NEWS = timedelta(days=3)
+MOST_PEOPLE = 50
+MOST_LINES = 100
+
+
+def mail() -> int:
+    """Send what was not mailed yet. A notification is claimed before its mail is sent, so that
+    it goes out at most once; a mail that is refused gives its claims back and is tried at the next look. Returns how
+    many mails were sent."""
+    waiting = _waiting()
+    people = list(waiting.order_by().values_list("user", flat=True).distinct()[:MOST_PEOPLE])
+    return sum(_mail(pk, list(waiting.filter(user=pk).order_by("created_at")[:MOST_LINES])) for pk in people)
+
+
+def _waiting() -> QuerySet[Notification]:
+    """Unmailed news of people who still see the case."""
+    member = Membership.objects.filter(user=OuterRef("user"), project=OuterRef("case__project"))
+    return Notification.objects.filter(
+        Exists(member), mailed_at=None, created_at__gt=timezone.now() - NEWS, user__is_active=True
+    ).exclude(user__email="")
+
+
+def _mail(user_pk: UUID, notifications: Sequence[Notification]) -> bool:
+    now = timezone.now()
+    mine = [one for one in notifications if _claim(one, now)]
+    if not mine:
+        return False
+    context = {"notifications": mine, "address": settings.REPLAYCASES_BASE_URL}
+    message = EmailMessage(
+        subject=f"replaycases: {len(mine)} {'thing' if len(mine) == 1 else 'things'} to know",
+        body=render_to_string("email/notifications.txt", context),
+        to=[User.objects.get(pk=user_pk).email],
+    )
+    try:
+        message.send()
+    # Whatever a mail server does must hold up neither the others' mails nor the beat.
+    except Exception:
+        logger.exception("a mail with %s notifications was refused", len(mine))
+        Notification.objects.filter(pk__in=[one.pk for one in mine]).update(mailed_at=None)
+        return False
+    return True
+
+
+def _claim(notification: Notification, at: datetime) -> bool:
+    return bool(Notification.objects.filter(pk=notification.pk, mailed_at=None).update(mailed_at=at))

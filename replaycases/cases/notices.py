@@ -1,0 +1,177 @@
+"""What an audit event means for people: who is told, and in which words. Ids and states, never evidence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from replaycases.accounts import roles as may
+from replaycases.accounts.roles import Role
+from replaycases.cases import decisions, recipients
+from replaycases.cases.models import (
+    AuditEvent,
+    Boundary,
+    Case,
+    Control,
+    DecisionKind,
+    FixtureRevision,
+    FlagReason,
+    NotificationKind,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+    Stage,
+)
+from replaycases.cases.policies import REVIEWED
+from replaycases.cases.recipients import People
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """`text` follows the case's id. `occasion` names what it is about where that is not the event itself."""
+
+    people: People
+    kind: NotificationKind
+    text: str
+    occasion: str = ""
+
+
+Rule = Callable[[AuditEvent], Notice | None]
+
+
+def rules_for(event: AuditEvent) -> tuple[Rule, ...]:
+    if event.object_type == "cases.proposal":
+        return (_proposal,)
+    return RULES.get(event.action, ())
+
+
+def subject_of(event: AuditEvent, rule: Rule) -> str:
+    """Events of one case and rule tell the same if their subject is the same; "" is the case as it stands now."""
+    return "" if rule in (_redaction_waits, _expectation_waits, _verdict_changed) else event.object_id
+
+
+def _of(event: AuditEvent) -> Case:
+    assert event.case is not None
+    return event.case
+
+
+def _redaction_waits(event: AuditEvent) -> Notice | None:
+    case = _of(event)
+    if case.stage != Stage.IN_REVIEW:
+        return None
+    people = recipients.with_role(case, may.DECIDES_REDACTION) - recipients.contributors(case)
+    return Notice(people=people, kind=NotificationKind.REVIEW_WANTED, text="a redaction review waits.")
+
+
+def _expectation_waits(event: AuditEvent) -> Notice | None:
+    case = _of(event)
+    if case.stage not in REVIEWED or DecisionKind.EXPECTATION in decisions.standing(case):
+        return None
+    deciders = recipients.with_role(case, may.DECIDES_EXPECTATION)
+    people = (recipients.owners(case, Boundary.PROHIBITED_OUTCOME) & deciders) or deciders
+    return Notice(
+        people=people - recipients.contributors(case),
+        kind=NotificationKind.REVIEW_WANTED,
+        text="an expectation waits for its approval.",
+        occasion=f"event:{event.sequence}:expectation",
+    )
+
+
+def _control_waits(event: AuditEvent) -> Notice | None:
+    case, control = _of(event), Control.objects.get(pk=event.object_id)
+    if case.stage == Stage.QUARANTINED or control.decisions.filter(outcome="approved", voided_at=None).exists():
+        return None
+    people = recipients.with_role(case, may.DECIDES_REDACTION) - recipients.contributors(case)
+    return Notice(
+        people=people - {control.created_by_id},
+        kind=NotificationKind.REVIEW_WANTED,
+        text="a control waits for a review.",
+    )
+
+
+def _returned(event: AuditEvent) -> Notice | None:
+    revision = FixtureRevision.objects.get(pk=event.object_id)
+    authors = [pk for pk in (revision.created_by_id, revision.on_behalf_of_id) if pk]
+    what = event.action.partition(".")[0]
+    return Notice(
+        people=recipients.still_members(_of(event), authors),
+        kind=NotificationKind.RETURNED,
+        text=f"the {what} of revision {revision.number} was returned to you.",
+    )
+
+
+def _proposal(event: AuditEvent) -> Notice | None:
+    proposal = Proposal.objects.get(pk=event.object_id)
+    what = ProposalKind(proposal.kind).label.lower()
+    if proposal.state == ProposalState.PENDING:
+        people = recipients.with_role(_of(event), confirmers(proposal)) - {proposal.proposed_by_id}
+        text = f"a second person is needed: {what}."
+        return Notice(people=people, kind=NotificationKind.SECOND_PERSON_WANTED, text=text)
+    if proposal.state == ProposalState.WITHDRAWN:
+        return None
+    told = {proposal.proposed_by_id}
+    if proposal.kind == ProposalKind.DEMOTION and proposal.state == ProposalState.CONFIRMED:
+        told |= _owners_of(proposal)
+    state = ProposalState(proposal.state).label.lower()
+    return Notice(
+        people=recipients.still_members(_of(event), told), kind=NotificationKind.DECIDED, text=f"{what} was {state}."
+    )
+
+
+def confirmers(proposal: Proposal) -> frozenset[Role]:
+    """The roles of which the proposal's second person holds one."""
+    if proposal.kind == ProposalKind.OVERRIDE and proposal.gate == "red":
+        return may.CONFIRMS_MISSING_RED
+    return CONFIRMS[ProposalKind(proposal.kind)]
+
+
+CONFIRMS: Mapping[ProposalKind, frozenset[Role]] = {
+    ProposalKind.OVERRIDE: may.CONFIRMS_OVERRIDES,
+    ProposalKind.DEMOTION: may.CONFIRMS_DEMOTION,
+    ProposalKind.RETIREMENT: may.CONFIRMS_RETIREMENT,
+    ProposalKind.EXTENSION: may.CONFIRMS_EXTENSION,
+}
+
+
+def _owners_of(proposal: Proposal) -> People:
+    if proposal.owner_team is not None:
+        return set(proposal.owner_team.members.values_list("pk", flat=True))
+    return {proposal.owner_id} if proposal.owner_id else set()
+
+
+def _verdict_changed(event: AuditEvent) -> Notice | None:
+    case = _of(event)
+    if not case.previous_verdict or case.verdict_since is None or case.verdict != case.last_verdict:
+        return None
+    was, now = (label.replace("_", " ") for label in (case.previous_verdict, case.last_verdict))
+    return Notice(
+        people=recipients.owners(case),
+        kind=NotificationKind.VERDICT_CHANGED,
+        text=f"the verdict was {was}, and is {now}.",
+        occasion=f"verdict:{case.pk}:{case.verdict_since.isoformat()}",
+    )
+
+
+def _flagged(event: AuditEvent) -> Notice | None:
+    case = _of(event)
+    if not case.flagged:
+        return None
+    reason = FlagReason(json.loads(event.after)["reason"]).label.lower()
+    people = recipients.owners(case) | recipients.with_role(case, may.PROMOTES)
+    return Notice(people=people, kind=NotificationKind.FLAGGED, text=f"it must be reviewed again: {reason}.")
+
+
+_WAITS: tuple[Rule, ...] = (_redaction_waits, _expectation_waits)
+RULES: Mapping[str, tuple[Rule, ...]] = {
+    "case.submitted": _WAITS,
+    "case.sent_back": _WAITS,
+    "case.reopened": _WAITS,
+    "case.back_in_review": _WAITS,
+    "revision.added": _WAITS,
+    "control.added": (_control_waits,),
+    "redaction.returned": (_returned,),
+    "expectation.returned": (_returned,),
+    "comparison.computed": (_verdict_changed,),
+    "case.flagged": (_flagged,),
+}
