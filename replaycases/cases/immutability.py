@@ -1,46 +1,52 @@
-"""Rows that the database itself refuses to change: triggers, in the dialect of either database.
+"""What the database itself refuses, whoever asks: triggers, in the dialect of either database.
 
-Fixture revisions, controls and audit events are never updated or deleted; a run set changes only by being voided once;
-a run that has ended stays as it ended.
+Fixture revisions, controls, audit events and reports from elsewhere are never updated or deleted. A run set changes
+only by being voided, a decision too, a proposal by being decided, a stay in a lane by ending, a grader's finding by
+being confirmed: once, and in nothing else. A run that has ended stays as it ended. Nobody approves their own work, and
+a decision is about exactly the bytes that it names.
 """
 
 from __future__ import annotations
 
-from django.db import connections
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from replaycases.cases.models import AuditEvent, AuditHead, Control, FixtureRevision, Run, RunSet
+from django.db import connections
+from django.db.models import Model
+
+from replaycases.cases.models import (
+    AuditEvent,
+    AuditHead,
+    Case,
+    CiReport,
+    CiResult,
+    Control,
+    Decision,
+    FixtureRevision,
+    GraderFinding,
+    LaneEntry,
+    Proposal,
+    Run,
+    RunSet,
+)
 from replaycases.cases.models.run import ENDED
 
-_ALWAYS = "1 = 1"
-_ENDED = "OLD.state IN ({})".format(", ".join(f"'{state.value}'" for state in ENDED))
-_VOIDABLE = {"voided_at", "voided_by", "void_reason"}
+_RUN_ENDED = "OLD.state IN ({})".format(", ".join(f"'{state.value}'" for state in ENDED))
 
 
-def _set_is_rewritten() -> str:
-    fixed = [field.column for field in RunSet._meta.concrete_fields if field.name not in _VOIDABLE]
-    changed = " OR ".join(f'OLD."{column}" IS DISTINCT FROM NEW."{column}"' for column in fixed)
-    return f"OLD.voided_at IS NOT NULL OR {changed}"
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """`operation` on a row of the table is refused where `condition` holds: SQL about OLD and NEW, which may look into
+    other tables."""
 
+    table: str
+    operation: str
+    condition: str = "1 = 1"
+    why: str = "these rows are immutable"
 
-def _rules() -> list[tuple[str, str, str]]:
-    """(table, operation, condition under which it is refused)."""
-    rules = [
-        (model._meta.db_table, operation, _ALWAYS)
-        for model in (FixtureRevision, Control, AuditEvent)
-        for operation in ("UPDATE", "DELETE")
-    ]
-    runs, sets = Run._meta.db_table, RunSet._meta.db_table
-    return [
-        *rules,
-        (runs, "UPDATE", _ENDED),
-        (runs, "DELETE", _ALWAYS),
-        (sets, "UPDATE", _set_is_rewritten()),
-        (sets, "DELETE", _ALWAYS),
-    ]
-
-
-def _name(table: str, operation: str) -> str:
-    return f"{table}_refuse_{operation.lower()}"
+    @property
+    def name(self) -> str:
+        return f"{self.table}_refuse_{self.operation.lower()}"
 
 
 def install(using: str) -> None:
@@ -48,34 +54,141 @@ def install(using: str) -> None:
     remove(using)
     connection = connections[using]
     with connection.cursor() as cursor:
-        for table, operation, condition in _rules():
-            for statement in _create(connection.vendor, table, operation, condition):
+        for refusal in _refusals():
+            for statement in _create(connection.vendor, refusal):
                 cursor.execute(statement)
     AuditHead.objects.using(using).get_or_create(pk=1)
 
 
 def remove(using: str) -> None:
-    """Drop the triggers: for a database administrator's repair, and for tests that empty the tables."""
+    """Drop the triggers: for a database administrator's repair, for migrations that rebuild a table that they read,
+    and for tests that empty the tables."""
     connection = connections[using]
     with connection.cursor() as cursor:
-        for table, operation, _ in _rules():
-            on_table = f' ON "{table}"' if connection.vendor == "postgresql" else ""
-            cursor.execute(f'DROP TRIGGER IF EXISTS "{_name(table, operation)}"{on_table}')
+        for refusal in _refusals():
+            on_table = f' ON "{refusal.table}"' if connection.vendor == "postgresql" else ""
+            cursor.execute(f'DROP TRIGGER IF EXISTS "{refusal.name}"{on_table}')
 
 
-def _create(vendor: str, table: str, operation: str, condition: str) -> list[str]:
-    name = _name(table, operation)
-    message = f"{table}: {operation} is refused, these rows are immutable"
+def _refusals() -> Iterator[Refusal]:
+    for model in (FixtureRevision, Control, AuditEvent, CiReport, CiResult):
+        yield from _never(model)
+    yield _kept(Run)
+    yield Refusal(table=Run._meta.db_table, operation="UPDATE", condition=_RUN_ENDED)
+    yield from _once(RunSet, "OLD.voided_at IS NOT NULL", "voided_at", "voided_by", "void_reason")
+    yield from _once(Decision, "OLD.voided_at IS NOT NULL", "voided_at", "void_reason")
+    yield from _once(
+        Proposal,
+        f"OLD.state <> 'pending' OR NEW.kind = 'override' AND NEW.state = 'confirmed' AND {_OWN_WORK}",
+        "state",
+        "decided_by",
+        "decided_at",
+        "note",
+    )
+    yield from _once(LaneEntry, "OLD.left_at IS NOT NULL", "left_at", "left_by")
+    yield from _once(GraderFinding, "OLD.confirmed_at IS NOT NULL", "confirmed_by", "confirmed_at")
+    yield Refusal(
+        table=Case._meta.db_table,
+        operation="UPDATE",
+        condition=_rewritten(Case, ("project", "number", "created_by", "on_behalf_of", "created_at")),
+        why="whose case it is does not change",
+    )
+    yield Refusal(
+        table=Decision._meta.db_table,
+        operation="INSERT",
+        condition=f"NEW.outcome = 'approved' AND ({_OWN_WORK} OR {_OWN_CONTROL}) OR {_OTHER_BYTES}",
+        why="nobody approves their own work, nor other bytes than those of the revision",
+    )
+    yield Refusal(
+        table=Proposal._meta.db_table,
+        operation="INSERT",
+        condition=f"NEW.state <> 'pending' OR NEW.revision_id IS NOT NULL AND {_REVISION_OF_ANOTHER_CASE}",
+        why="a proposal begins as pending, about a revision of its case",
+    )
+    yield Refusal(
+        table=LaneEntry._meta.db_table,
+        operation="INSERT",
+        condition=f"{_REVISION_OF_ANOTHER_CASE} OR {_LANE_OF_ANOTHER_PROJECT}",
+        why="a lane holds a revision of the case, in its own project",
+    )
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+_REVISION_OF_ANOTHER_CASE = """
+NOT EXISTS (SELECT 1 FROM cases_fixturerevision r WHERE r.id = NEW.revision_id AND r.case_id = NEW.case_id)
+"""
+_LANE_OF_ANOTHER_PROJECT = """
+NOT EXISTS (
+    SELECT 1 FROM cases_lane l JOIN cases_case c ON c.project_id = l.project_id
+    WHERE l.id = NEW.lane_id AND c.id = NEW.case_id
+)
+"""
+# Who decides captured the case, edited a revision of it up to the one in question, or had that done on their behalf.
+_OWN_WORK = """
+(EXISTS (
+    SELECT 1 FROM cases_case c
+    WHERE c.id = NEW.case_id AND NEW.decided_by_id IN (c.created_by_id, c.on_behalf_of_id)
+) OR EXISTS (
+    SELECT 1 FROM cases_fixturerevision r JOIN cases_fixturerevision x ON x.case_id = r.case_id AND x.number >= r.number
+    WHERE x.id = NEW.revision_id AND NEW.decided_by_id IN (r.created_by_id, r.on_behalf_of_id)
+))
+"""
+_OWN_CONTROL = """
+EXISTS (SELECT 1 FROM cases_control k WHERE k.id = NEW.control_id AND k.created_by_id = NEW.decided_by_id)
+"""
+# What is decided about is not the revision of the case with these hashes, or not the control of it with these.
+_OTHER_BYTES = """
+NOT EXISTS (
+    SELECT 1 FROM cases_fixturerevision r
+    WHERE r.id = NEW.revision_id AND r.case_id = NEW.case_id AND r.content_hash = NEW.content_hash
+    AND (NEW.control_id IS NOT NULL OR (r.fixture_hash = NEW.fixture_hash AND r.checks_hash = NEW.checks_hash))
+) OR NEW.control_id IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM cases_control k WHERE k.id = NEW.control_id AND k.revision_id = NEW.revision_id
+    AND k.fixture_hash = NEW.fixture_hash AND k.checks_hash = NEW.checks_hash
+)
+"""
+
+
+def _rewritten(model: type[Model], fields: tuple[str, ...]) -> str:
+    columns = [field.column for field in model._meta.concrete_fields if field.name in fields]
+    return " OR ".join(f'OLD."{column}" IS DISTINCT FROM NEW."{column}"' for column in columns)
+
+
+def _never(model: type[Model]) -> Iterator[Refusal]:
+    yield _kept(model)
+    yield Refusal(table=model._meta.db_table, operation="UPDATE")
+
+
+def _kept(model: type[Model]) -> Refusal:
+    return Refusal(table=model._meta.db_table, operation="DELETE")
+
+
+def _once(model: type[Model], done: str, *open_fields: str) -> Iterator[Refusal]:
+    """Only `open_fields` change, and nothing does once `done` holds."""
+    fixed = tuple(field.name for field in model._meta.concrete_fields if field.name not in open_fields)
+    yield _kept(model)
+    yield Refusal(table=model._meta.db_table, operation="UPDATE", condition=f"{done} OR {_rewritten(model, fixed)}")
+
+
+# --- dialects -------------------------------------------------------------------------------------------------------
+
+
+def _create(vendor: str, refusal: Refusal) -> list[str]:
+    name, table, operation = refusal.name, refusal.table, refusal.operation
+    message = f"{table}: {operation} is refused, {refusal.why}"
     if vendor == "sqlite":
-        condition = condition.replace("IS DISTINCT FROM", "IS NOT")
+        condition = refusal.condition.replace("IS DISTINCT FROM", "IS NOT")
         return [
             f'CREATE TRIGGER "{name}" BEFORE {operation} ON "{table}" WHEN {condition} '
             f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
         ]
-    # 23514 is check_violation, which arrives as IntegrityError as it does on SQLite.
+    # The condition stands in the body because WHEN takes no subquery. 23514 is check_violation, which arrives as
+    # IntegrityError as it does on SQLite.
+    row = "OLD" if operation == "DELETE" else "NEW"
     return [
         f'CREATE OR REPLACE FUNCTION "{name}"() RETURNS trigger LANGUAGE plpgsql AS '
-        f"$$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = '23514'; END $$",
-        f'CREATE TRIGGER "{name}" BEFORE {operation} ON "{table}" FOR EACH ROW WHEN ({condition}) '
-        f'EXECUTE FUNCTION "{name}"()',
+        f"$$ BEGIN IF {refusal.condition} THEN RAISE EXCEPTION '{message}' USING ERRCODE = '23514'; END IF; "
+        f"RETURN {row}; END $$",
+        f'CREATE TRIGGER "{name}" BEFORE {operation} ON "{table}" FOR EACH ROW EXECUTE FUNCTION "{name}"()',
     ]
