@@ -123,7 +123,7 @@ class AccountForm(StyledForm):
     )
 
 
-class NewPasswordForm(SetPasswordForm[User]):
+class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg] # generic in its stubs only
     """Django's, with our look and an audit event."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -132,8 +132,9 @@ class NewPasswordForm(SetPasswordForm[User]):
             field.widget.attrs["class"] = "input"
 
     def save(self, commit: bool = True) -> User:
-        users.set_own_password(self.user, password=self.cleaned_data["new_password1"])
-        return self.user
+        user: User = self.user
+        users.set_own_password(user, password=self.cleaned_data["new_password1"])
+        return user
 
 
 class OldPasswordForm(NewPasswordForm, PasswordChangeForm):
