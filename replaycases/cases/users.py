@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from axes.models import AccessAttempt
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
@@ -71,6 +72,15 @@ def set_own_password(user: User, *, password: str) -> None:
 def note_password_set(actor: User, *, user: User) -> None:
     """The event, in the transaction of the change. It holds nothing of the password."""
     events.record(actor=actor, action="user.password_set", subject=user, project=None)
+
+
+def forget_attempts(actor: User, *, username: str, address: str | None) -> None:
+    """Let somebody sign in who failed too often, before the time is over."""
+    require_superuser(actor)
+    with transaction.atomic():
+        AccessAttempt.objects.filter(username=username, ip_address=address).delete()
+        before = {"username": username, "address": address or ""}
+        events.record(actor=actor, action="sign_in.unlocked", subject=actor, project=None, before=before)
 
 
 def _account(user: User) -> dict[str, str | bool]:
