@@ -118,6 +118,7 @@ def case(
     *,
     classification: Classification = Classification.REDACTED,
     detect: bytes | None = None,
+    on_behalf_of: User | None = None,
 ) -> Case:
     return intake.create_case(
         actor,
@@ -126,6 +127,7 @@ def case(
         fixture=fixture() if data is None else data,
         detect=detect,
         classification=classification,
+        on_behalf_of=on_behalf_of,
     )
 
 

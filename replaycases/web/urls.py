@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path, register_converter
-from django.views.generic import RedirectView
 
 from replaycases.web.converters import CaseIdConverter, ProjectKeyConverter
 from replaycases.web.views import (
@@ -12,12 +11,14 @@ from replaycases.web.views import (
     cases,
     comparisons,
     controls,
+    home,
     implementations,
     lanes,
     notifications,
     people,
     promotions,
     proposals,
+    reviews,
     revisions,
     runs,
 )
@@ -26,7 +27,7 @@ register_converter(CaseIdConverter, "case_id")
 register_converter(ProjectKeyConverter, "project_key")
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="case_list"), name="home"),
+    path("", home.home, name="home"),
     path("login/", LoginView.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("account/", account.account, name="account"),
@@ -50,7 +51,30 @@ urlpatterns = [
         name="comparison_cancellation",
     ),
     path("cases/<case_id:case_id>/controls/", controls.add_control, name="control_list"),
+    path("cases/<case_id:case_id>/controls/<uuid:pk>/approval/", reviews.control_approval, name="control_approval"),
+    path("cases/<case_id:case_id>/controls/<uuid:pk>/document/", revisions.control_document, name="control_document"),
+    path("cases/<case_id:case_id>/controls/<uuid:pk>/mutation/", revisions.control_mutation, name="control_mutation"),
+    path("cases/<case_id:case_id>/revisions/", revisions.revision_list, name="revision_list"),
+    path("cases/<case_id:case_id>/revisions/new/", revisions.new_revision, name="new_revision"),
+    path("cases/<case_id:case_id>/revisions/<int:number>/", revisions.revision_detail, name="revision"),
+    path(
+        "cases/<case_id:case_id>/revisions/<int:number>/differences/",
+        revisions.differences,
+        name="revision_differences",
+    ),
+    path("cases/<case_id:case_id>/revisions/<int:number>/comments/", reviews.add_comment, name="revision_comments"),
     path("cases/<case_id:case_id>/revisions/<int:number>/document/", revisions.document, name="revision_document"),
+    path("cases/<case_id:case_id>/comments/<uuid:pk>/resolution/", reviews.resolve_comment, name="comment_resolution"),
+    path("cases/<case_id:case_id>/review/", reviews.case_review, name="case_review"),
+    path("cases/<case_id:case_id>/review/redaction-approval/", reviews.redaction_approval, name="redaction_approval"),
+    path("cases/<case_id:case_id>/review/redaction-return/", reviews.redaction_return, name="redaction_return"),
+    path(
+        "cases/<case_id:case_id>/review/expectation-approval/",
+        reviews.expectation_approval,
+        name="expectation_approval",
+    ),
+    path("cases/<case_id:case_id>/review/expectation-return/", reviews.expectation_return, name="expectation_return"),
+    path("reviews/", reviews.review_queue_page, name="review_queue"),
     path("cases/<case_id:case_id>/promotion/", promotions.promotion, name="case_promotion"),
     path("cases/<case_id:case_id>/history/", promotions.history, name="case_history"),
     path("cases/<case_id:case_id>/demotion/", promotions.demotion, name="case_demotion"),

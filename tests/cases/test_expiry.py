@@ -57,18 +57,18 @@ def ends_in(case: Case, **left: int) -> None:
 
 
 def confirmed(case: Case, days: int, *, by: User, state: ProposalState = ProposalState.CONFIRMED) -> Proposal:
-    decided = state != ProposalState.PENDING
-    return Proposal.objects.create(
+    proposal = Proposal.objects.create(
         case=case,
         kind=ProposalKind.EXTENSION,
-        state=state,
         reason="The review needs more time.",
         until=timezone.now() + timedelta(days=days),
         proposed_by=case.created_by,
         proposed_at=timezone.now(),
-        decided_by=by if decided else None,
-        decided_at=timezone.now() if decided else None,
     )
+    if state != ProposalState.PENDING:
+        Proposal.objects.filter(pk=proposal.pk).update(state=state, decided_by=by, decided_at=timezone.now())
+    proposal.refresh_from_db()
+    return proposal
 
 
 def extend(case: Case, days: int, *, by: User) -> Proposal:
@@ -184,11 +184,11 @@ def test_after_an_extension_the_warnings_come_again(case: Case, responder: User,
 
 
 def test_capturer_editor_privacy_owner_and_reviewers_are_warned_and_nobody_else(
-    case: Case, project: Project, responder: User, reviewer: User
+    project: Project, responder: User, reviewer: User
 ) -> None:
     owner, passer_by = factories.person(project, Role.SECURITY_OWNER), factories.person(project, Role.QA)
     behalf = factories.person(project, Role.VIEWER)
-    Case.objects.filter(pk=case.pk).update(on_behalf_of=behalf)
+    case = factories.case(project, responder, classification=Classification.QUARANTINED, on_behalf_of=behalf)
     CaseOwner.objects.create(case=case, boundary=Boundary.PRIVACY, user=owner)
     ends_in(case, hours=5)
     expiry.look()

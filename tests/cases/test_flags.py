@@ -57,20 +57,20 @@ def in_lane(case: Case, name: str = "blocking", *, demotion: Proposal | None = N
 def demoted(case: Case, qa: User, **ago: int) -> Proposal:
     """It came down from blocking until that long ago."""
     left = in_lane(case)
-    LaneEntry.objects.filter(pk=left.pk).update(left_at=timezone.now(), left_by="demoted")
     proposal = Proposal.objects.create(
         case=case,
         kind=ProposalKind.DEMOTION,
-        state="confirmed",
         reason="It varies.",
         lane_entry=left,
         owner=qa,
         until=timezone.now() - timedelta(**ago),
         proposed_by=qa,
         proposed_at=timezone.now(),
-        decided_by=case.created_by,
-        decided_at=timezone.now(),
     )
+    Proposal.objects.filter(pk=proposal.pk).update(
+        state="confirmed", decided_by=case.created_by, decided_at=timezone.now()
+    )
+    LaneEntry.objects.filter(pk=left.pk).update(left_at=timezone.now(), left_by="demoted")
     in_lane(case, "nonblocking", demotion=proposal)
     return proposal
 

@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from replaycases.accounts.models import Project
 from replaycases.cases.lifecycle import STEPS
-from replaycases.cases.models import Stage
+from replaycases.cases.models import Notification, Stage
 from replaycases.web import labels
 
 register = template.Library()
@@ -32,6 +34,29 @@ def _worded(css: str, look: labels.Look) -> SafeString:
 @register.simple_tag
 def verdict_badge(label: str, size: str = "") -> SafeString:
     return _worded(f"badge {size}".strip(), labels.verdict_look(label))
+
+
+@register.simple_tag
+def verdict_word(label: str) -> SafeString:
+    """A verdict without its box: what was, beside what is."""
+    return _worded("st", labels.verdict_look(label))
+
+
+@register.simple_tag(takes_context=True)
+def unread_notifications(context: Context) -> int:
+    """How many notifications the signed-in person has not read, up to a hundred; a page that counted them already says
+    so as `unread`. One query."""
+    if "unread" in context:
+        return int(context["unread"])
+    user = context["user"]
+    seen = Project.objects.visible_to(user)
+    unread = Notification.objects.filter(user=user, read_at=None, case__project__in=seen)
+    return unread[:100].count()
+
+
+@register.filter
+def stage_word(stage: str) -> str:
+    return Stage(stage).label.lower()
 
 
 @register.simple_tag

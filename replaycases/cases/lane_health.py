@@ -1,0 +1,65 @@
+"""How the lanes ran, day by day: what their own replays said. One query over an indexed range of run sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from replaycases.cases.models import Run, RunState
+
+DAYS = 14
+# Such a run says nothing about the workflow, and is counted apart.
+NO_ENVIRONMENT = "environment_unavailable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Day:
+    """Replays of one lane that ended on one local day. `environment` are those that could not run."""
+
+    lane: str
+    day: date
+    held: int
+    violated: int
+    undetermined: int
+    environment: int
+
+    @property
+    def ran(self) -> int:
+        return self.held + self.violated + self.undetermined
+
+
+def of(projects: Iterable[UUID]) -> list[Day]:
+    """The last `DAYS` days of every lane that ran in them, days without a replay left out."""
+    since = timezone.now() - timedelta(days=DAYS)
+    ended = Run.objects.filter(
+        run_set__project__in=projects,
+        run_set__lane_entry__isnull=False,
+        run_set__voided_at=None,
+        run_set__created_at__gte=since,
+        state__in=(RunState.FINISHED, RunState.QUARANTINED),
+    )
+    kept = Q(state=RunState.FINISHED) & ~Q(status=NO_ENVIRONMENT)
+    days = ended.order_by().annotate(day=TruncDate("finished_at")).values("run_set__lane_entry__lane__name", "day")
+    counted = days.annotate(
+        held=Count("pk", filter=kept & Q(boundary_passed=True)),
+        violated=Count("pk", filter=kept & Q(boundary_passed=False)),
+        undetermined=Count("pk", filter=kept & Q(boundary_passed=None)),
+        environment=Count("pk", filter=~kept),
+    )
+    return [
+        Day(
+            lane=row["run_set__lane_entry__lane__name"],
+            day=row["day"],
+            held=row["held"],
+            violated=row["violated"],
+            undetermined=row["undetermined"],
+            environment=row["environment"],
+        )
+        for row in counted.order_by("day")
+    ]

@@ -1,0 +1,357 @@
+"""What needs a person: the lists of the home page, each only for who may act on it.
+
+Every list of cases is one arm of one query, so that the page costs the same few queries whatever it shows; each arm
+reads a partial index and stops after `MOST` rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+from uuid import UUID
+
+from django.db.models import (
+    BooleanField,
+    CharField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+)
+from django.utils import timezone
+
+from replaycases.accounts import roles as may
+from replaycases.accounts.models import Membership, Project, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import notices
+from replaycases.cases.expiry import WARNINGS
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    CaseOwner,
+    Decision,
+    DecisionOutcome,
+    FixtureRevision,
+    LaneName,
+    Notification,
+    NotificationKind,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+    ReviewFlag,
+    Stage,
+)
+from replaycases.cases.policies import OPEN
+
+MOST = 100
+VERIFIED = "verified_red_to_green"
+
+Section = Literal["reviews", "expectations", "returned", "ready", "expiring", "flagged"]
+ROLES: Mapping[Section, frozenset[Role]] = {
+    "reviews": may.DECIDES_REDACTION,
+    "expectations": may.DECIDES_EXPECTATION,
+    "returned": may.ADDS_REVISIONS,
+    "ready": may.PROMOTES,
+    "expiring": may.READS_QUARANTINED_EVIDENCE,
+    "flagged": may.REVIEWS_AGAIN,
+}
+COLUMNS = (
+    "section",
+    "project__key",
+    "number",
+    "title",
+    "stage",
+    "stage_since",
+    "lane",
+    "evidence_expires_at",
+    "current_revision__number",
+    "own_work",
+    "why",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseRow:
+    """One case of a list. `own_work`: the person captured or edited it. `why` is the newest open flag's reason, for a
+    flagged case, or what was returned, for a returned one."""
+
+    readable_id: str
+    title: str
+    stage: str
+    stage_since: datetime
+    lane: str
+    expires_at: datetime | None
+    revision: int | None
+    own_work: bool
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """Cases of one stage and strongest lane, in the person's projects."""
+
+    stage: str
+    lane: str
+    cases: int
+    since: datetime
+    ending: int
+    flagged: int
+    ready: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """`lists` has a section where the person holds a role for it, an empty one too; a list of `MOST` rows is cut.
+    `changed` are unread notifications of verdicts, `unread` counts those of every kind, up to `MOST`."""
+
+    projects: frozenset[UUID]
+    roles: frozenset[Role]
+    tallies: list[Tally]
+    lists: dict[Section, list[CaseRow]] = field(default_factory=dict)
+    proposals: list[Proposal] | None = None
+    changed: list[Notification]
+    unread: int
+
+    @property
+    def count(self) -> int:
+        mine = [row for name, rows in self.lists.items() for row in rows if not (name == "reviews" and row.own_work)]
+        return len(mine) + len(self.proposals or ()) + len(self.changed)
+
+
+def of(user: User) -> Needs:
+    """Five queries, whoever asks."""
+    roles = _roles(user)
+    projects = frozenset(roles) if not user.is_superuser else frozenset(Project.objects.values_list("pk", flat=True))
+    unread = _unread(user, projects)
+    return Needs(
+        projects=projects,
+        roles=frozenset().union(*roles.values()),
+        tallies=_tallies(projects),
+        lists=_lists(user, roles),
+        proposals=_proposals(user, roles),
+        changed=[one for one in unread if one.kind == NotificationKind.VERDICT_CHANGED],
+        unread=len(unread),
+    )
+
+
+Held = Mapping[UUID, frozenset[Role]]
+
+
+def _roles(user: User) -> Held:
+    held: dict[UUID, set[Role]] = {}
+    for project, role in Membership.objects.filter(user=user).values_list("project", "role"):
+        held.setdefault(project, set()).add(Role(role))
+    return {project: frozenset(roles) for project, roles in held.items()}
+
+
+def _with(roles: Held, wanted: frozenset[Role]) -> list[UUID]:
+    return [project for project, held in roles.items() if not held.isdisjoint(wanted)]
+
+
+def _tallies(projects: Iterable[UUID]) -> list[Tally]:
+    soon = timezone.now() + WARNINGS[0]
+    groups = Case.objects.filter(project__in=projects).order_by().values("stage", "lane")
+    counted = groups.annotate(
+        cases=Count("pk"),
+        since=Min("stage_since"),
+        ending=Count("pk", filter=Q(evidence_expires_at__lte=soon)),
+        need_review=Count("pk", filter=Q(flagged=True)),
+        ready=Count("pk", filter=_READY),
+    )
+    return [
+        Tally(
+            stage=row["stage"],
+            lane=row["lane"],
+            cases=row["cases"],
+            since=row["since"],
+            ending=row["ending"],
+            flagged=row["need_review"],
+            ready=row["ready"],
+        )
+        for row in counted
+    ]
+
+
+# --- lists of cases -------------------------------------------------------------------------------------------------
+
+
+def _lists(user: User, roles: Held) -> dict[Section, list[CaseRow]]:
+    arms = {
+        name: _arm(name, _CHOSEN[name](user, projects), user)
+        for name in get_args(Section)
+        if (projects := _with(roles, ROLES[name]))
+    }
+    lists: dict[Section, list[CaseRow]] = {name: [] for name in arms}
+    if arms:
+        first, *others = arms.values()
+        for section, key, number, *rest in first.union(*others, all=True):
+            lists[section].append(_row(f"{key}-{number}", *rest))
+    for name, rows in lists.items():
+        rows.sort(key=_by_end if name in ("reviews", "expectations", "expiring") else _by_age)
+    return lists
+
+
+def _row(
+    readable_id: str,
+    title: str,
+    stage: str,
+    since: datetime,
+    lane: str,
+    expires_at: datetime | None,
+    revision: int | None,
+    own_work: bool,
+    why: str | None,
+) -> CaseRow:
+    return CaseRow(
+        readable_id=readable_id,
+        title=title,
+        stage=stage,
+        stage_since=since,
+        lane=lane,
+        expires_at=expires_at,
+        revision=revision,
+        own_work=bool(own_work),
+        why=why or "",
+    )
+
+
+def _by_end(row: CaseRow) -> tuple[bool, datetime]:
+    return row.expires_at is None, row.expires_at or row.stage_since
+
+
+def _by_age(row: CaseRow) -> datetime:
+    return row.stage_since
+
+
+def _arm(name: Section, chosen: QuerySet[Case], user: User) -> QuerySet[Case, Any]:
+    """The first `MOST` of the chosen cases with what a list shows of them."""
+    rows = Case.objects.filter(pk__in=chosen.values("pk")[:MOST]).order_by()
+    annotated = rows.annotate(
+        section=Value(name, output_field=CharField()),
+        own_work=ExpressionWrapper(_own_work(user), BooleanField()) if name == "reviews" else Value(False),
+        why=_why(name),
+    )
+    return annotated.values_list(*COLUMNS)
+
+
+def _own_work(user: User) -> Q:
+    """Nobody approves what they captured or edited, or had captured or edited on their behalf."""
+    edited = FixtureRevision.objects.filter(_by(user), case=OuterRef("pk"))
+    return _by(user) | Q(Exists(edited))
+
+
+def _by(user: User) -> Q:
+    return Q(created_by=user) | Q(on_behalf_of=user)
+
+
+def _why(name: Section) -> Subquery | Value:
+    if name == "flagged":
+        standing = ReviewFlag.objects.filter(case=OuterRef("pk"), cleared_at=None).order_by("-raised_at")
+        return Subquery(standing.values("reason")[:1], output_field=CharField())
+    if name == "returned":
+        returned = _returned(OuterRef("current_revision")).order_by("-decided_at")
+        return Subquery(returned.values("kind")[:1], output_field=CharField())
+    return Value("", output_field=CharField())
+
+
+def _returned(revision: OuterRef) -> QuerySet[Decision]:
+    """What was returned of a revision and not approved after that."""
+    decided = Decision.objects.filter(control=None)
+    later = decided.filter(
+        revision=OuterRef("revision"),
+        kind=OuterRef("kind"),
+        outcome=DecisionOutcome.APPROVED,
+        decided_at__gt=OuterRef("decided_at"),
+    )
+    returned = decided.filter(outcome=DecisionOutcome.RETURNED)
+    return returned.filter(~Exists(later), revision=revision)
+
+
+def _reviews(user: User, projects: list[UUID]) -> QuerySet[Case]:
+    """In review and not returned: the soonest to end first. One's own work is among them, and marked."""
+    waiting = Case.objects.filter(project__in=projects, stage=Stage.IN_REVIEW, current_revision__isnull=False)
+    answered = _returned(OuterRef("current_revision")).filter(kind="redaction")
+    return waiting.filter(~Exists(answered)).order_by(F("evidence_expires_at").asc(nulls_last=True))
+
+
+def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
+    """No expectation is approved or returned; the case has no other owner for it, and is not the person's own work."""
+    answered = Decision.objects.filter(case=OuterRef("pk"), kind="expectation", control=None)
+    approved = answered.filter(outcome=DecisionOutcome.APPROVED, voided_at=None)
+    owned = CaseOwner.objects.filter(case=OuterRef("pk"), boundary=Boundary.PROHIBITED_OUTCOME)
+    edited = FixtureRevision.objects.filter(Q(created_by=user) | Q(on_behalf_of=user), case=OuterRef("pk"))
+    waiting = Case.objects.filter(_EXPECTATION_MAY_WAIT, project__in=projects, current_revision__isnull=False).exclude(
+        created_by=user
+    )
+    return (
+        waiting.filter(~Exists(approved), ~Exists(edited))
+        .filter(~Exists(_returned(OuterRef("current_revision")).filter(kind="expectation")))
+        .filter(Exists(owned.filter(_mine(user))) | ~Exists(owned))
+        .order_by("stage_since")
+    )
+
+
+def _returned_to(user: User, projects: list[UUID]) -> QuerySet[Case]:
+    """The current revision is the person's and came back: their turn."""
+    own = FixtureRevision.objects.filter(_by(user), pk=OuterRef("current_revision"))
+    cases = Case.objects.filter(project__in=projects, stage__in=OPEN)
+    return cases.filter(Exists(own), Exists(_returned(OuterRef("current_revision")))).order_by("stage_since")
+
+
+def _ready(user: User, projects: list[UUID]) -> QuerySet[Case]:
+    """By what stands on the case itself. The gates are computed on the promotion page and again when it is promoted."""
+    return Case.objects.filter(_READY, project__in=projects).order_by("stage_since")
+
+
+def _expiring(user: User, projects: list[UUID]) -> QuerySet[Case]:
+    soon = timezone.now() + WARNINGS[0]
+    return Case.objects.filter(project__in=projects, evidence_expires_at__lte=soon).order_by("evidence_expires_at")
+
+
+def _flagged(user: User, projects: list[UUID]) -> QuerySet[Case]:
+    return Case.objects.filter(project__in=projects, flagged=True, stage__in=OPEN).order_by("stage_since")
+
+
+_CHOSEN = {
+    "reviews": _reviews,
+    "expectations": _expectations,
+    "returned": _returned_to,
+    "ready": _ready,
+    "expiring": _expiring,
+    "flagged": _flagged,
+}
+_READY = Q(stage=Stage.REPRODUCED, verdict=VERIFIED, lane__in=("", LaneName.NONBLOCKING))
+_EXPECTATION_MAY_WAIT = Q(stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED)) | Q(stage=Stage.REPRODUCED, lane="")
+
+
+def _mine(user: User) -> Q:
+    return Q(user=user) | Q(team__members=user)
+
+
+# --- what else ------------------------------------------------------------------------------------------------------
+
+
+def _proposals(user: User, roles: Held) -> list[Proposal] | None:
+    """Those that wait for a second person which this one may be; None if no role of theirs confirms anything."""
+    wanted = Q()
+    for kind in ProposalKind:
+        wanted |= Q(kind=kind, case__project__in=_with(roles, notices.CONFIRMS[kind]))
+    if not any(_with(roles, confirming) for confirming in notices.CONFIRMS.values()):
+        return None
+    waiting = Proposal.objects.filter(wanted, state=ProposalState.PENDING).exclude(proposed_by=user)
+    rows = waiting.select_related("case__project", "proposed_by").order_by("proposed_at")[:MOST]
+    held = [(proposal, roles.get(proposal.case.project_id, frozenset())) for proposal in rows]
+    return [proposal for proposal, own in held if not own.isdisjoint(notices.confirmers(proposal))]
+
+
+def _unread(user: User, projects: Iterable[UUID]) -> list[Notification]:
+    unread = Notification.objects.filter(user=user, read_at=None, case__project__in=projects)
+    return list(unread.select_related("case__project", "case__current_revision").order_by("-created_at")[:MOST])

@@ -1,0 +1,242 @@
+"""What the home page draws: the strip of stages and lanes, and the lanes' health as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.utils import timezone
+
+from replaycases.cases import lane_health
+from replaycases.cases.lifecycle import STEPS
+from replaycases.cases.models import Case, FlagReason, LaneName, Stage
+from replaycases.cases.needs import MOST, CaseRow, Needs, Tally
+from replaycases.web.progress import in_words
+
+SHOWN = 8
+SOON = timedelta(days=3)
+
+# The chart's measures, in its own units.
+HEIGHT, FOOT, HEAD, PITCH, WIDTH, BAR = 34, 14, 26, 21.6, 304, 12
+BAND = HEAD + HEIGHT + FOOT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One place of the strip. `query` are the filters of the case list that shows these cases."""
+
+    name: str
+    is_lane: bool
+    cases: int
+    note: str
+    query: str
+
+
+def strip(tallies: Sequence[Tally]) -> list[Cell]:
+    stages = [_stage(stage, [t for t in tallies if t.stage == stage]) for stage in STEPS]
+    lanes = [
+        _lane(lane, inside)
+        for lane in LaneName
+        if (inside := [t for t in tallies if t.lane == lane]) or lane != LaneName.COMPATIBILITY
+    ]
+    closed = [
+        _stage(stage, [t for t in tallies if t.stage == stage]) for stage in (Stage.RETIRED, Stage.NON_REPLAYABLE)
+    ]
+    return [*stages, *lanes, *closed]
+
+
+def _stage(stage: Stage, tallies: Sequence[Tally]) -> Cell:
+    notes = {
+        Stage.QUARANTINED: _oldest(tallies),
+        Stage.IN_REVIEW: _counted(sum(t.ending for t in tallies), "ends or ended", "end or ended", "within 7 d"),
+        Stage.REPRODUCED: _counted(sum(t.ready for t in tallies), "may be promoted", "may be promoted"),
+        Stage.REDACTION_APPROVED: _oldest(tallies),
+    }
+    return Cell(
+        name=stage.label,
+        is_lane=False,
+        cases=sum(t.cases for t in tallies),
+        note=notes.get(stage, ""),
+        query=f"stage={stage.value}",
+    )
+
+
+def _lane(lane: LaneName, tallies: Sequence[Tally]) -> Cell:
+    flagged = sum(t.flagged for t in tallies)
+    still = ", still block" if lane == LaneName.BLOCKING and flagged else ""
+    note = _counted(flagged, "needs re-review", "need re-review") + still
+    return Cell(
+        name=lane.value, is_lane=True, cases=sum(t.cases for t in tallies), note=note, query=f"lane={lane.value}"
+    )
+
+
+def _oldest(tallies: Sequence[Tally]) -> str:
+    since = min((t.since for t in tallies), default=None)
+    return f"oldest {in_words(timezone.now() - since)}" if since else ""
+
+
+def _counted(count: int, one: str, many: str, suffix: str = "") -> str:
+    return f"{count} {one if count == 1 else many} {suffix}".strip() if count else ""
+
+
+# --- lists ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A case of a list with what only the page says: `left` until its evidence ends ("over" when it has), and whether
+    that is soon; how long it `waited`; the lane that may come `next`."""
+
+    case: CaseRow
+    left: str
+    soon: bool
+    waited: str
+    next: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """The first rows of a list, and how many there are in words: "100 or more" where it was cut."""
+
+    rows: list[Row]
+    count: str
+    hidden: int
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+
+def lists(needs: Needs) -> dict[str, Listed]:
+    return {name: listed(rows) for name, rows in needs.lists.items()}
+
+
+def listed(rows: Sequence[CaseRow]) -> Listed:
+    return Listed(rows=[_row(row) for row in rows[:SHOWN]], count=counted(len(rows)), hidden=max(0, len(rows) - SHOWN))
+
+
+def counted(count: int) -> str:
+    return f"{MOST} or more" if count >= MOST else str(count)
+
+
+def _row(case: CaseRow) -> Row:
+    now = timezone.now()
+    left = case.expires_at - now if case.expires_at else None
+    return Row(
+        case=case,
+        left="" if left is None else "over" if left <= timedelta(0) else in_words(left),
+        soon=left is not None and left <= SOON,
+        waited=in_words(now - case.stage_since),
+        next=LaneName.BLOCKING.value if case.lane else LaneName.NONBLOCKING.value,
+        why=_why(case),
+    )
+
+
+def _why(case: CaseRow) -> str:
+    reasons = dict(FlagReason.choices)
+    return str(reasons.get(case.why, case.why.replace("_", " ")))
+
+
+# --- lane health ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """One day of one lane, in the chart's own units; a height of 0 is not drawn."""
+
+    x: float
+    held_y: float
+    held: float
+    undetermined_y: float
+    undetermined: float
+    environment_y: float
+    environment: float
+    violated: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    lane: str
+    bars: list[Bar]
+    name_y: float
+    axis_y: float
+    violated_y: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Health:
+    """The chart, one band a lane, with the totals and the days that stand in its tables."""
+
+    bands: list[Band]
+    totals: list[lane_health.Day]
+    days: list[lane_health.Day]
+    first: date
+    last: date
+    height: float
+    told: str
+
+
+def health(days: Sequence[lane_health.Day]) -> Health:
+    last = timezone.localdate()
+    first = last - timedelta(days=lane_health.DAYS - 1)
+    within = [day for day in days if day.day >= first]
+    lanes = [lane.value for lane in LaneName if any(day.lane == lane for day in within)]
+    bands = [_band(lane, [d for d in within if d.lane == lane], first, at * BAND) for at, lane in enumerate(lanes)]
+    totals = [_total(lane, [day for day in within if day.lane == lane]) for lane in lanes]
+    return Health(
+        bands=bands,
+        totals=totals,
+        days=within,
+        first=first,
+        last=last,
+        height=len(bands) * BAND + 16,
+        told="; ".join(f"{t.lane}: {t.held} held, {t.violated} violated" for t in totals),
+    )
+
+
+def _band(lane: str, days: Sequence[lane_health.Day], first: date, top: float) -> Band:
+    most = max(day.ran for day in days) or 1
+    return Band(
+        lane=lane,
+        bars=[_bar(day, (day.day - first).days, top + HEAD + HEIGHT, most) for day in days],
+        name_y=top + 12,
+        axis_y=top + HEAD + HEIGHT + 0.5,
+        violated_y=top + HEAD + HEIGHT + 2,
+    )
+
+
+def _bar(day: lane_health.Day, index: int, foot: float, most: int) -> Bar:
+    """Held from the foot up; what was not decided, and on top of it what could not run, as low boxes of one height."""
+    held = round(HEIGHT * day.held / most, 1)
+    undetermined = 3.0 if day.undetermined else 0.0
+    environment = 5.0 if day.environment else 0.0
+    undetermined_y = foot - held - undetermined - 1
+    return Bar(
+        x=round(2 + index * PITCH, 1),
+        held_y=round(foot - held, 1),
+        held=held,
+        undetermined_y=round(undetermined_y, 1),
+        undetermined=undetermined,
+        environment_y=round((undetermined_y if undetermined else foot - held) - environment - 0.5, 1),
+        environment=environment,
+        violated=day.violated > 0,
+    )
+
+
+def _total(lane: str, days: Iterable[lane_health.Day]) -> lane_health.Day:
+    every = list(days)
+    return lane_health.Day(
+        lane=lane,
+        day=every[-1].day,
+        held=sum(day.held for day in every),
+        violated=sum(day.violated for day in every),
+        undetermined=sum(day.undetermined for day in every),
+        environment=sum(day.environment for day in every),
+    )
+
+
+def since(case: Case) -> str:
+    """How long the verdict stands."""
+    at: datetime | None = case.verdict_since
+    return in_words(timezone.now() - at) if at else ""

@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from replaycases.accounts.models import Project, Team, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import decisions, flags, lane_health, needs, notifying
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    CaseOwner,
+    DecisionKind,
+    DecisionOutcome,
+    FlagReason,
+    Notification,
+    NotificationKind,
+    Proposal,
+    ProposalKind,
+    Stage,
+)
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+VERIFIED = "verified_red_to_green"
+
+
+@pytest.fixture
+def project() -> Project:
+    return factories.project()
+
+
+@pytest.fixture
+def responder(project: Project) -> User:
+    return factories.person(project, Role.RESPONDER)
+
+
+@pytest.fixture
+def reviewer(project: Project) -> User:
+    return factories.person(project, Role.PRIVACY_REVIEWER)
+
+
+@pytest.fixture
+def owner(project: Project) -> User:
+    return factories.person(project, Role.INCIDENT_OWNER)
+
+
+@pytest.fixture
+def qa(project: Project) -> User:
+    return factories.person(project, Role.QA)
+
+
+@pytest.fixture
+def case(project: Project, responder: User) -> Case:
+    return factories.case(project, responder)
+
+
+def another(case: Case, **columns: Any) -> Case:
+    made = factories.case(
+        case.project, case.created_by, factories.fixture(case_id=f"case-{case.project.cases.count()}")
+    )
+    return now(made, **columns)
+
+
+def now(case: Case, **columns: Any) -> Case:
+    Case.objects.filter(pk=case.pk).update(**columns)
+    case.refresh_from_db()
+    return case
+
+
+def ids(user: User, section: needs.Section) -> list[str]:
+    return [row.readable_id for row in needs.of(user).lists[section]]
+
+
+def decide(case: Case, by: User, kind: DecisionKind, outcome: DecisionOutcome) -> None:
+    decisions.record(by, revision=factories.revision(case), kind=kind, outcome=outcome, note="So it is.")
+
+
+def in_hours(hours: int) -> Any:
+    return timezone.now() + timedelta(hours=hours)
+
+
+# --- only what concerns the person ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("role", "sections"),
+    [
+        (Role.VIEWER, set()),
+        (Role.ADMINISTRATOR, set()),
+        (Role.RESPONDER, {"returned", "expiring"}),
+        (Role.WORKFLOW_ENGINEER, {"returned"}),
+        (Role.PRIVACY_REVIEWER, {"reviews", "returned", "expiring"}),
+        (Role.SECURITY_OWNER, {"expiring"}),
+        (Role.INCIDENT_OWNER, {"expectations", "flagged"}),
+        (Role.QA, {"ready", "flagged"}),
+    ],
+)
+def test_a_person_sees_the_lists_of_their_roles(project: Project, role: Role, sections: set[str]) -> None:
+    assert set(needs.of(factories.person(project, role)).lists) == sections
+
+
+def test_another_project_is_not_looked_into(case: Case) -> None:
+    now(case, stage=Stage.IN_REVIEW, flagged=True, evidence_expires_at=in_hours(1))
+    stranger = factories.everyone(factories.project("XX"))
+    found = needs.of(stranger)
+    assert not any(found.lists.values())
+    assert found.tallies == []
+
+
+def test_a_superuser_sees_every_count_and_is_asked_nothing(case: Case) -> None:
+    root = User.objects.create_superuser("root", "root@example.invalid")
+    found = needs.of(root)
+    assert (found.lists, found.proposals) == ({}, None)
+    assert [(tally.stage, tally.cases) for tally in found.tallies] == [("quarantined", 1)]
+
+
+# --- the lists ------------------------------------------------------------------------------------------------------
+
+
+def test_reviews_come_soonest_end_first_and_those_without_an_end_last(case: Case, reviewer: User) -> None:
+    now(case, stage=Stage.IN_REVIEW, evidence_expires_at=None)
+    another(case, stage=Stage.IN_REVIEW, evidence_expires_at=in_hours(9))
+    another(case, stage=Stage.IN_REVIEW, evidence_expires_at=in_hours(2))
+    another(case)
+    assert ids(reviewer, "reviews") == ["RC-3", "RC-2", "RC-1"]
+
+
+def test_ones_own_work_is_listed_as_needing_another_reviewer_and_is_no_item_of_ones_own(
+    project: Project, responder: User, reviewer: User
+) -> None:
+    now(factories.case(project, responder, on_behalf_of=reviewer), stage=Stage.IN_REVIEW)
+    found = needs.of(reviewer)
+    assert [row.own_work for row in found.lists["reviews"]] == [True]
+    assert found.count == 0
+    other = factories.person(project, Role.PRIVACY_REVIEWER)
+    assert [row.own_work for row in needs.of(other).lists["reviews"]] == [False]
+
+
+def test_a_returned_revision_waits_for_its_author_and_no_longer_for_the_reviewer(
+    case: Case, responder: User, reviewer: User
+) -> None:
+    now(case, stage=Stage.IN_REVIEW)
+    decide(case, reviewer, DecisionKind.REDACTION, DecisionOutcome.RETURNED)
+    assert ids(reviewer, "reviews") == []
+    assert [(row.readable_id, row.why) for row in needs.of(responder).lists["returned"]] == [("RC-1", "redaction")]
+    decide(case, reviewer, DecisionKind.REDACTION, DecisionOutcome.APPROVED)
+    assert ids(responder, "returned") == []
+
+
+def test_an_expectation_waits_until_it_is_approved_and_again_once_that_is_void(case: Case, owner: User) -> None:
+    assert ids(owner, "expectations") == []
+    for stage in (Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED):
+        now(case, stage=stage)
+        assert ids(owner, "expectations") == ["RC-1"]
+    decide(case, owner, DecisionKind.EXPECTATION, DecisionOutcome.APPROVED)
+    assert ids(owner, "expectations") == []
+    decisions.void_kinds(case, [DecisionKind.EXPECTATION], "Sent back.")
+    assert ids(owner, "expectations") == ["RC-1"]
+
+
+def test_an_expectation_that_somebody_else_owns_is_not_asked_of_everybody(
+    case: Case, project: Project, owner: User
+) -> None:
+    now(case, stage=Stage.IN_REVIEW)
+    member = factories.person(project, Role.INCIDENT_OWNER)
+    team = Team.objects.create(project=project, name="Refunds")
+    team.members.add(member)
+    CaseOwner.objects.create(case=case, boundary=Boundary.PROHIBITED_OUTCOME, team=team)
+    assert (ids(owner, "expectations"), ids(member, "expectations")) == ([], ["RC-1"])
+
+
+def test_nobody_is_asked_for_the_expectation_of_their_own_work(project: Project, responder: User, owner: User) -> None:
+    now(factories.case(project, responder, on_behalf_of=owner), stage=Stage.IN_REVIEW)
+    assert ids(owner, "expectations") == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "listed"),
+    [
+        ({"stage": Stage.REPRODUCED, "verdict": VERIFIED}, True),
+        ({"stage": Stage.REPRODUCED, "verdict": VERIFIED, "lane": "nonblocking"}, True),
+        ({"stage": Stage.REPRODUCED, "verdict": VERIFIED, "lane": "blocking"}, False),
+        ({"stage": Stage.REPRODUCED, "verdict": "near_miss"}, False),
+        ({"stage": Stage.REDACTION_APPROVED, "verdict": VERIFIED}, False),
+    ],
+)
+def test_ready_is_what_is_reproduced_verified_and_not_blocking_yet(
+    case: Case, qa: User, columns: dict[str, Any], listed: bool
+) -> None:
+    now(case, **columns)
+    assert bool(ids(qa, "ready")) is listed
+    assert sum(tally.ready for tally in needs.of(qa).tallies) == listed
+
+
+def test_evidence_that_ends_or_ended_is_listed_the_most_overdue_first(case: Case, responder: User) -> None:
+    now(case, evidence_expires_at=in_hours(24 * 8))
+    another(case, evidence_expires_at=in_hours(5))
+    another(case, evidence_expires_at=in_hours(-5))
+    assert ids(responder, "expiring") == ["RC-3", "RC-2"]
+
+
+def test_a_flagged_case_is_listed_with_its_reason(case: Case, qa: User) -> None:
+    flags.raise_flag(None, case=case, reason=FlagReason.DRIFTED, detail="One field is gone.")
+    assert [(row.readable_id, row.why) for row in needs.of(qa).lists["flagged"]] == [("RC-1", "drifted")]
+
+
+def test_proposals_wait_for_those_who_may_confirm_them_and_not_for_who_made_them(
+    case: Case, project: Project, reviewer: User, qa: User, owner: User
+) -> None:
+    def propose(kind: ProposalKind, gate: str = "") -> Proposal:
+        return Proposal.objects.create(
+            case=case,
+            kind=kind,
+            gate=gate,
+            revision=factories.revision(case),
+            reason="It must be.",
+            until=in_hours(48),
+            proposed_by=reviewer,
+            proposed_at=timezone.now(),
+        )
+
+    extension, red = propose(ProposalKind.EXTENSION), propose(ProposalKind.OVERRIDE, "red")
+    security = factories.person(project, Role.SECURITY_OWNER)
+    asked = {user: needs.of(user).proposals for user in (reviewer, security, owner, qa)}
+    assert asked == {reviewer: [], security: [extension], owner: [red], qa: []}
+    assert needs.of(factories.person(project, Role.VIEWER)).proposals is None
+
+
+def test_a_changed_verdict_stays_until_it_is_seen(case: Case, owner: User) -> None:
+    for kind in (NotificationKind.VERDICT_CHANGED, NotificationKind.FLAGGED):
+        notifying.notify([owner.pk], case=case, kind=kind, occasion=kind, text="RC-1: it changed.")
+    found = needs.of(owner)
+    assert ([one.kind for one in found.changed], found.unread) == (["verdict_changed"], 2)
+    Notification.objects.update(read_at=timezone.now())
+    assert needs.of(owner).changed == []
+
+
+def test_counts_stand_by_stage_and_lane(case: Case, qa: User) -> None:
+    another(case, stage=Stage.REPRODUCED, lane="blocking", flagged=True)
+    another(case, stage=Stage.IN_REVIEW, lane="blocking", evidence_expires_at=in_hours(3))
+    found = {(t.stage, t.lane): (t.cases, t.flagged, t.ending) for t in needs.of(qa).tallies}
+    assert found == {
+        ("quarantined", ""): (1, 0, 0),
+        ("reproduced", "blocking"): (1, 1, 0),
+        ("in_review", "blocking"): (1, 0, 1),
+    }
+
+
+def test_a_long_list_is_cut_and_costs_no_more_queries(
+    case: Case, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = factories.everyone(project)
+    monkeypatch.setattr(needs, "MOST", 3)
+    now(case, stage=Stage.IN_REVIEW, flagged=True, evidence_expires_at=in_hours(1))
+    with CaptureQueriesContext(connection) as few:
+        needs.of(person)
+    for _ in range(4):
+        another(case, stage=Stage.IN_REVIEW, flagged=True, evidence_expires_at=in_hours(1))
+    with CaptureQueriesContext(connection) as many:
+        found = needs.of(person)
+    assert [len(found.lists[name]) for name in ("reviews", "flagged", "expiring")] == [3, 3, 3]
+    assert len(many) == len(few) == 5
+
+
+def test_lanes_that_never_ran_have_no_health(project: Project) -> None:
+    assert lane_health.of([project.pk]) == []
