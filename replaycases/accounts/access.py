@@ -15,7 +15,7 @@ def roles_of(user: User, project: Project) -> frozenset[Role]:
     token none outside its own project."""
     if not user.is_active or (user.token is not None and user.token.project_id != project.pk):
         return frozenset()
-    held = Membership.objects.filter(user=user, project=project).values_list("role", flat=True)
+    held = Membership.objects.filter(user=user, user__is_active=True, project=project).values_list("role", flat=True)
     return frozenset(Role(role) for role in held)
 
 

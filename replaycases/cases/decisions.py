@@ -67,8 +67,6 @@ def record(
     """Keep a decision about exactly this revision (or control). The caller holds the case's lock and has checked who
     and when; the database checks again that nobody approves their own work and that the hashes are the revision's."""
     subject = control or revision
-    if control is None:
-        void(Decision.objects.filter(case=revision.case, kind=kind, control=None), "A later decision took its place.")
     return Decision.objects.create(
         case=revision.case,
         revision=revision,
@@ -111,10 +109,8 @@ def void_kinds(case: Case, kinds: Iterable[DecisionKind], reason: str) -> list[D
     return void(Decision.objects.filter(case=case, kind__in=list(kinds), control=None), reason)
 
 
-def require_second_eyes_on_control(actor: User, control: Control) -> None:
-    """Raise PermissionDenied for the control's own author and for those whose work the case is."""
-    how = own_work(actor, control.revision.case)
+def require_not_author(actor: User, control: Control) -> None:
+    """Raise PermissionDenied for who added the control; that nobody whose work the case is approves it is a rule of the
+    action."""
     if actor.pk == control.created_by_id:
-        how = "You added this control. Somebody else approves it."
-    if how:
-        raise PermissionDenied(how)
+        raise PermissionDenied("You added this control. Somebody else approves it.")

@@ -16,7 +16,7 @@ from django.utils import timezone
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import SETS_LANE_POLICY
-from replaycases.cases import declaring, events, gate_facts, gates, jobs, lifecycle, policies
+from replaycases.cases import declaring, events, gate_facts, gates, jobs, lane_moves, lifecycle, policies
 from replaycases.cases.lane_history import History, history_of
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import Case, Implementation, Lane, LaneEntry, LaneName, Provenance, RunSet
@@ -78,7 +78,7 @@ def _watched(case: Case) -> LaneEntry:
     found = list(LaneEntry.objects.filter(case=case, left_at=None).select_related("lane", "revision__case__project"))
     if not found:
         raise policies.InvalidTransition("No revision of the case stands in a lane.")
-    strength = {name: place for place, name in enumerate(lifecycle.STRONGEST_FIRST)}
+    strength = {name: place for place, name in enumerate(lane_moves.STRONGEST_FIRST)}
     return min(found, key=lambda one: (one.revision_id != case.current_revision_id, strength[LaneName(one.lane.name)]))
 
 

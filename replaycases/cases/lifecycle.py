@@ -1,4 +1,4 @@
-"""A case's way through stages and lanes. Nothing else assigns either.
+"""A case's way through stages, and in and out of lanes. Nothing else assigns a stage.
 
 Every transition is one transaction: the case's row locked, the person and the state checked on it, the gates computed,
 the change written, the audit event appended.
@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import decisions, events, gates, policies, reading
+from replaycases.cases import decisions, events, gates, lane_moves, policies, reading
 from replaycases.cases.models import (
     Case,
     Control,
@@ -21,7 +21,6 @@ from replaycases.cases.models import (
     DecisionKind,
     DecisionOutcome,
     FixtureRevision,
-    Lane,
     LaneEntry,
     LaneName,
     LeftBy,
@@ -34,7 +33,7 @@ from replaycases.cases.policies import InvalidTransition
 
 # The way of a case that comes through; a closed one left it.
 STEPS = (Stage.QUARANTINED, Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED)
-STRONGEST_FIRST = (LaneName.BLOCKING, LaneName.NONBLOCKING, LaneName.COMPATIBILITY)
+_APPROVALS = (DecisionKind.REDACTION, DecisionKind.EXPECTATION)
 GATES_OF: Mapping[LaneName, gates.Target] = {
     LaneName.NONBLOCKING: "nonblocking",
     LaneName.BLOCKING: "blocking",
@@ -64,6 +63,7 @@ def approve_redaction(actor: User, *, case: Case, revision: int, content_hash: s
     with transaction.atomic():
         case = policies.require_locked(case, actor, "approve_redaction")
         current = _same_revision(case, revision, content_hash)
+        _refuse_decided(case, DecisionKind.REDACTION)
         gates.require_open(case, "redaction_approved", actor=actor)
         decision = decisions.record(
             actor, revision=current, kind=DecisionKind.REDACTION, outcome=DecisionOutcome.APPROVED, note=note
@@ -88,6 +88,7 @@ def approve_expectation(
         current = _same_revision(case, revision)
         if (current.fixture_hash, current.checks_hash) != (fixture_hash, checks_hash):
             raise SeenAnother("The fixture or its checks changed since you looked. Look again.")
+        _refuse_decided(case, DecisionKind.EXPECTATION)
         decision = decisions.record(
             actor, revision=current, kind=DecisionKind.EXPECTATION, outcome=DecisionOutcome.APPROVED, note=note
         )
@@ -104,11 +105,10 @@ def approve_control(actor: User, *, control: Control, fixture_hash: str, note: s
     """The control's bytes hold nothing that must be redacted. Raises PermissionDenied for own work, SeenAnother."""
     with transaction.atomic():
         case = policies.require_locked(control.revision.case, actor, "approve_control")
-        decisions.require_second_eyes_on_control(actor, control)
+        decisions.require_not_author(actor, control)
         if control.fixture_hash != fixture_hash:
             raise SeenAnother("This is another control than the one you saw. Look again.")
-        if control.decisions.filter(outcome=DecisionOutcome.APPROVED, voided_at=None).exists():
-            raise InvalidTransition("The control is approved already.")
+        _refuse_decided(case, DecisionKind.CONTROL, control)
         decision = decisions.record(
             actor,
             revision=control.revision,
@@ -137,8 +137,8 @@ def send_back(actor: User, *, case: Case, reason: str) -> Case:
     why = decisions.reason_of(reason)
     with transaction.atomic():
         case = policies.require_locked(case, actor, "send_back")
-        decisions.void_kinds(case, (DecisionKind.REDACTION, DecisionKind.EXPECTATION), "The case was sent back.")
-        return _move(case, actor, Stage.IN_REVIEW, "case.sent_back", after={"reason": why})
+        voided = decisions.void_kinds(case, _APPROVALS, "The case was sent back.")
+        return _move(case, actor, Stage.IN_REVIEW, "case.sent_back", after={"reason": why, **_ids(voided)})
 
 
 def mark_non_replayable(actor: User, *, case: Case, reason: str, missing: str) -> Case:
@@ -151,12 +151,15 @@ def mark_non_replayable(actor: User, *, case: Case, reason: str, missing: str) -
 
 
 def reopen(actor: User, *, case: Case, reason: str) -> Case:
-    """non_replayable → in_review, with nothing approved. Raises as `send_back`."""
+    """non_replayable → in_review where its gates are open, else → quarantined; with nothing approved. Raises as
+    `send_back`."""
     why = decisions.reason_of(reason)
     with transaction.atomic():
         case = policies.require_locked(case, actor, "reopen")
-        decisions.void_kinds(case, (DecisionKind.REDACTION, DecisionKind.EXPECTATION), "The case was opened again.")
-        return _move(case, actor, Stage.IN_REVIEW, "case.reopened", after={"reason": why})
+        voided = decisions.void_kinds(case, _APPROVALS, "The case was opened again.")
+        closed = any(gate.blocks for gate in gates.gates_of(case, "in_review", actor=actor))
+        stage = Stage.QUARANTINED if closed else Stage.IN_REVIEW
+        return _move(case, actor, stage, "case.reopened", after={"reason": why, **_ids(voided)})
 
 
 def revision_added(actor: User, *, case: Case, before: FixtureRevision | None, revision: FixtureRevision) -> None:
@@ -166,12 +169,14 @@ def revision_added(actor: User, *, case: Case, before: FixtureRevision | None, r
     if before is None:
         return
     same_content = before.content_hash == revision.content_hash
-    kinds = [DecisionKind.EXPECTATION] if same_content else [DecisionKind.EXPECTATION, DecisionKind.REDACTION]
-    decisions.void_kinds(case, kinds, f"Revision {revision.number} took the place of what was approved.")
+    kinds = [DecisionKind.EXPECTATION] if same_content else _APPROVALS
+    voided = _ids(decisions.void_kinds(case, kinds, f"Revision {revision.number} took the place of what was approved."))
     if not same_content and case.stage in policies.APPROVED:
-        _move(case, actor, Stage.IN_REVIEW, "case.back_in_review", revision)
+        _move(case, actor, Stage.IN_REVIEW, "case.back_in_review", revision, voided)
     elif same_content and case.stage == Stage.REPRODUCED:
-        _move(case, actor, Stage.REDACTION_APPROVED, "case.back_to_redaction_approved", revision)
+        _move(case, actor, Stage.REDACTION_APPROVED, "case.back_to_redaction_approved", revision, voided)
+    elif voided:
+        _event(case, actor, "approvals.voided", revision, after=voided)
 
 
 # --- lanes ----------------------------------------------------------------------------------------------------------
@@ -179,53 +184,65 @@ def revision_added(actor: User, *, case: Case, before: FixtureRevision | None, r
 
 def promote(actor: User, *, case: Case, lane: LaneName, fixture_hash: str, note: str = "") -> LaneEntry:
     """The current revision enters the lane: an earlier revision of the case leaves it, and nonblocking is left for
-    blocking. Raises PermissionDenied, GatesClosed, SeenAnother, InvalidTransition if it stands there already."""
+    blocking. Raises PermissionDenied, GatesClosed, SeenAnother, InvalidTransition if it stands there or blocks
+    already."""
     with transaction.atomic():
         case = policies.require_locked(case, actor, "promote")
         _same_fixture(case, fixture_hash)
-        current = _current(case)
-        inside = {entry.lane.name: entry for entry in _open_entries(case)}
-        if lane in inside and inside[lane].revision_id == current.pk:
-            raise InvalidTransition(f"Revision {current.number} stands in lane {lane} already.")
+        current, inside = _current(case), lane_moves.stays(case)
+        _refuse_standing(current, lane, inside)
         passed = gates.require_open(case, GATES_OF[lane], actor=actor)
-        if lane in inside:
-            _leave(inside[lane], LeftBy.SUCCEEDED)
-        if lane == LaneName.BLOCKING and LaneName.NONBLOCKING in inside:
-            _leave(inside[LaneName.NONBLOCKING], LeftBy.PROMOTED)
-        entry = _enter(case, current, lane, actor, note=note)
+        before = {name.value: entry.revision.number for name, entry in inside.items()}
+        for name, entry in inside.items():
+            if name == lane or (lane, name) == (LaneName.BLOCKING, LaneName.NONBLOCKING):
+                lane_moves.leave(case, entry, LeftBy.PROMOTED if entry.revision_id == current.pk else LeftBy.SUCCEEDED)
+        entry = lane_moves.enter(actor, case=case, revision=current, lane=lane, note=note)
         overridden = [gate.name for gate in passed if gate.state == "overridden"]
         after = {"lane": lane.value, "revision": current.number, "overridden": ", ".join(overridden)}
-        _event(case, actor, "lane.promoted", current, before={"lane": case.lane}, after=after)
-        return _lane_changed(case, entry)
+        _event(case, actor, "lane.promoted", current, before=before, after=after)
+    return entry
 
 
 def demote(actor: User, *, proposal: Proposal) -> LaneEntry:
-    """blocking → nonblocking, as proposed by one person and confirmed by another. The revision keeps running. Called by
-    `cases.proposals` in the transaction of the confirmation, on the locked case."""
+    """Out of blocking, as proposed by one person and confirmed by another. The revision goes on in nonblocking; where a
+    later one stands there already, that one goes on and the demoted one only leaves. Returns the stay that goes on.
+    Called by `cases.proposals` in the transaction of the confirmation, on the locked case."""
     case, entry = proposal.case, _confirmed(proposal, ProposalKind.DEMOTION).lane_entry
     if entry is None or entry.left_at is not None:
         raise InvalidTransition("The revision left the lane in the meantime.")
-    _leave(entry, LeftBy.DEMOTED)
-    for other in _open_entries(case):
-        if other.lane.name == LaneName.NONBLOCKING:
-            _leave(other, LeftBy.SUCCEEDED)
-    made = _enter(case, entry.revision, LaneName.NONBLOCKING, actor, note=proposal.reason, demotion=proposal)
-    after = {"lane": LaneName.NONBLOCKING.value, "reason": proposal.reason, "proposal": str(proposal.pk)}
-    _event(case, actor, "lane.demoted", entry.revision, before={"lane": case.lane}, after=after)
-    return _lane_changed(case, made)
+    before = {"lane": case.lane, "revision": entry.revision.number}
+    lane_moves.leave(case, entry, LeftBy.DEMOTED)
+    goes_on = lane_moves.stays(case).get(LaneName.NONBLOCKING) or lane_moves.enter(
+        actor,
+        case=case,
+        revision=entry.revision,
+        lane=LaneName.NONBLOCKING,
+        note=proposal.reason,
+        demotion=proposal,
+    )
+    after = {"lane": case.lane, "revision": goes_on.revision.number}
+    said = {"reason": proposal.reason, "proposal": str(proposal.pk)}
+    _event(case, actor, "lane.demoted", entry.revision, before=before, after={**after, **said})
+    return goes_on
 
 
 def retire(actor: User, *, proposal: Proposal) -> Case:
     """Out of every lane and for good, as proposed by one person and confirmed by another. Called as `demote`."""
     case = _confirmed(proposal, ProposalKind.RETIREMENT).case
-    left = _open_entries(case)
-    for entry in left:
-        _leave(entry, LeftBy.RETIRED)
-    lanes = ", ".join(entry.lane.name for entry in left)
-    case.lane = ""
-    case.save(update_fields=["lane"])
-    after = {"reason": proposal.reason, "proposal": str(proposal.pk), "left": lanes}
+    inside = lane_moves.stays(case)
+    for entry in inside.values():
+        lane_moves.leave(case, entry, LeftBy.RETIRED)
+    after = {"reason": proposal.reason, "proposal": str(proposal.pk), "left": ", ".join(inside)}
     return _move(case, actor, Stage.RETIRED, "case.retired", after=after)
+
+
+def _refuse_standing(current: FixtureRevision, lane: LaneName, inside: Mapping[LaneName, LaneEntry]) -> None:
+    """Nobody is promoted to where they stand, nor from blocking to beside it."""
+    there = [name for name, entry in inside.items() if entry.revision_id == current.pk]
+    if lane in there:
+        raise InvalidTransition(f"Revision {current.number} stands in lane {lane} already.")
+    if LaneName.BLOCKING in there:
+        raise InvalidTransition(f"Revision {current.number} blocks already. Two people demote it.")
 
 
 # --- what all of them are made of -----------------------------------------------------------------------------------
@@ -264,9 +281,17 @@ def _return(
         current = _same_revision(case, revision)
         if seen != (current.content_hash if kind == DecisionKind.REDACTION else current.fixture_hash):
             raise SeenAnother("The revision changed since you looked. Look again.")
+        voided = _ids(decisions.void_kinds(case, (kind,), "It was returned."))
         decision = decisions.record(actor, revision=current, kind=kind, outcome=DecisionOutcome.RETURNED, note=why)
-        _event(case, actor, f"{kind.value}.returned", current, after={"decision": str(decision.pk), "reason": why})
+        after = {"decision": str(decision.pk), "reason": why, **voided}
+        _event(case, actor, f"{kind.value}.returned", current, after=after)
     return decision
+
+
+def _refuse_decided(case: Case, kind: DecisionKind, control: Control | None = None) -> None:
+    given = Decision.objects.filter(case=case, kind=kind, control=control, outcome=DecisionOutcome.APPROVED)
+    if given.filter(voided_at=None).exists():
+        raise InvalidTransition(f"The {kind.label.lower()} is approved already.")
 
 
 def _release_changed_expectation(case: Case, revision: FixtureRevision) -> None:
@@ -295,49 +320,15 @@ def _same_revision(case: Case, number: int, content_hash: str | None = None) -> 
     return current
 
 
+def _ids(voided: list[Decision]) -> dict[str, Any]:
+    """What a move ended, for its event; nothing where it ended nothing."""
+    return {"voided": [str(decision.pk) for decision in voided]} if voided else {}
+
+
 def _confirmed(proposal: Proposal, kind: ProposalKind) -> Proposal:
     if proposal.kind != kind or proposal.state != ProposalState.CONFIRMED:
         raise InvalidTransition("This needs a proposal that a second person has confirmed.")
     return proposal
-
-
-def _open_entries(case: Case) -> list[LaneEntry]:
-    return list(LaneEntry.objects.filter(case=case, left_at=None).select_related("lane", "revision"))
-
-
-def _enter(
-    case: Case,
-    revision: FixtureRevision,
-    lane: LaneName,
-    actor: User,
-    *,
-    note: str,
-    demotion: Proposal | None = None,
-) -> LaneEntry:
-    place, _ = Lane.objects.get_or_create(project=case.project, name=lane)
-    return LaneEntry.objects.create(
-        lane=place,
-        case=case,
-        revision=revision,
-        note=decisions.note_of(note),
-        demotion=demotion,
-        entered_by=actor,
-        entered_at=timezone.now(),
-    )
-
-
-def _leave(entry: LaneEntry, how: LeftBy) -> None:
-    entry.left_at = timezone.now()
-    entry.left_by = how
-    entry.save(update_fields=["left_at", "left_by"])
-
-
-def _lane_changed(case: Case, entry: LaneEntry) -> LaneEntry:
-    """Repeat on the case what its open entries say."""
-    names = {open_entry.lane.name for open_entry in _open_entries(case)}
-    case.lane = next((lane.value for lane in STRONGEST_FIRST if lane in names), "")
-    case.save(update_fields=["lane"])
-    return entry
 
 
 def _event(

@@ -113,7 +113,7 @@ RULES: Mapping[ActionName, Rule] = {
     "return_expectation": Rule(
         label="Return the expectation", roles=may.DECIDES_EXPECTATION, stages=REVIEWED, by_person=True
     ),
-    "approve_control": Rule(label="Approve a control", roles=may.DECIDES_REDACTION, by_person=True),
+    "approve_control": Rule(label="Approve a control", roles=may.DECIDES_REDACTION, by_person=True, second_eyes=True),
     "mark_reproduced": Rule(
         label="Mark as reproduced", roles=may.REQUESTS_REPLAYS, stages=frozenset({Stage.REDACTION_APPROVED})
     ),
