@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from django.conf import settings
 from django.http import HttpResponse
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.pagination import CursorPagination
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from replaycases.accounts.models import User
+from replaycases.accounts.models import Scope, User
 from replaycases.api import errors
+from replaycases.api.authentication import HasScope, TokenAuthentication
 from replaycases.api.schema import ApiSchema
+from replaycases.api.scoping import visible
 from replaycases.cases import evidence, reading
 from replaycases.cases.models import Payload
+
+if TYPE_CHECKING:
+    from replaycases.api.acts import Act
 
 # A multipart body is a little larger than the file in it.
 MULTIPART_SLACK = 64 * 1024
@@ -31,17 +38,22 @@ class NewestFirst(CursorPagination):
     max_page_size = 500
 
 
-class ByName(NewestFirst):
-    """For rows whose instant only the audit chain keeps."""
-
-    ordering = ("name", "pk")
+def ordered(*fields: str) -> type[NewestFirst]:
+    """Pages in another order; the key breaks ties."""
+    return type("Ordered", (NewestFirst,), {"ordering": (*fields, "pk")})
 
 
 class ApiViewSet(GenericViewSet[Any]):
-    """Subclasses give `queryset`; it is narrowed to what the user may see, so a foreign object is a 404."""
+    """Subclasses give `queryset`; it is narrowed to what the user may see, so a foreign object is a 404. `read_scopes`
+    and `write_scopes` are told in `authentication.HasScope`, `acts` in `acts.with_acts`."""
 
+    authentication_classes = [TokenAuthentication, SessionAuthentication]
+    permission_classes = [IsAuthenticated, HasScope]
+    read_scopes: ClassVar[frozenset[Scope]] = frozenset({Scope.READ})
+    write_scopes: Mapping[str, Scope] = {}
+    acts: tuple[Act, ...] = ()
     schema = ApiSchema()
-    pagination_class = NewestFirst
+    pagination_class: type[NewestFirst] | None = NewestFirst
     lookup_value_converter = "uuid"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -50,8 +62,7 @@ class ApiViewSet(GenericViewSet[Any]):
             raise errors.BodyTooLarge
 
     def get_queryset(self) -> Any:
-        queryset: Any = super().get_queryset()
-        return queryset.visible_to(self.user) if self.request.user.is_authenticated else queryset.none()
+        return visible(super().get_queryset(), self.request.user)
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return errors.handle

@@ -1,7 +1,8 @@
-"""What goes wrong, as JSON: {detail, findings?} with a status that says whose fault it is.
+"""What goes wrong, as JSON: {detail, findings?, gates?} with a status that says whose fault it is.
 
-400 the request cannot be read or breaks its shape · 401/403 who asks · 404 not there, or not yours · 409 not now ·
-413 too large · 422 readable, but no fixture or implementation. Nothing that a client sends gives a 5xx; stored bytes
+400 the request cannot be read or breaks its shape · 401 nobody known asks · 403 somebody who may not · 404 not there,
+or not yours · 409 not now (with the gates, where those block) · 413 too large · 422 readable, but no fixture, no
+implementation, or a report of what this server did not give out. Nothing that a client sends gives a 5xx; stored bytes
 that no longer have their digest are a 500 that says which to restore.
 """
 
@@ -17,7 +18,10 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from replaycases.api.serializers.cases import GateSerializer
+from replaycases.cases.ci_results import ReportRefused
 from replaycases.cases.evidence import EvidenceDamaged, EvidenceTooLarge
+from replaycases.cases.gates import GatesClosed
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.replay.implementation import ImplementationInvalid
@@ -62,6 +66,14 @@ class WrongState(APIException):
     default_code = "wrong_state"
 
 
+class GatesBlock(WrongState):
+    """Every gate on the way, the open ones too."""
+
+    def __init__(self, closed: GatesClosed) -> None:
+        super().__init__(str(closed))
+        self.gates = GateSerializer(closed.gates, many=True).data
+
+
 def translated(error: Exception) -> Exception:
     """A domain error as the API error that stands for it; any other one as it is."""
     if isinstance(error, FixtureInvalid):
@@ -71,6 +83,13 @@ def translated(error: Exception) -> Exception:
             id="implementation.invalid", level="error", pointer=error.pointer, message=error.message, hint=error.hint
         )
         return Unprocessable([finding])
+    if isinstance(error, ReportRefused):
+        message = "Pull the lane again, run the suite on it, and push what that gave."
+        return Unprocessable(
+            [Finding(id="report.refused", level="error", pointer=error.pointer, message=str(error), hint=message)]
+        )
+    if isinstance(error, GatesClosed):
+        return GatesBlock(error)
     if isinstance(error, InvalidTransition):
         return WrongState(str(error))
     if isinstance(error, EvidenceTooLarge):
@@ -84,9 +103,11 @@ def translated(error: Exception) -> Exception:
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's handler, over translated errors, with the findings put beside `detail`."""
+    """DRF's handler, over translated errors, with findings or gates put beside `detail`."""
     translated_error = translated(error)
     response = exception_handler(translated_error, context)
     if response is not None and isinstance(translated_error, WithFindings):
         response.data["findings"] = translated_error.findings
+    if response is not None and isinstance(translated_error, GatesBlock):
+        response.data["gates"] = translated_error.gates
     return response

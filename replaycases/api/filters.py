@@ -4,7 +4,27 @@ from __future__ import annotations
 
 import django_filters
 
-from replaycases.cases.models import Case, Comparison, Control, FixtureRevision, Implementation, Run, RunSet
+from replaycases.accounts.models import Membership
+from replaycases.cases.models import (
+    AuditEvent,
+    Case,
+    CiReport,
+    ClosingItem,
+    Comparison,
+    Control,
+    Decision,
+    FixtureRevision,
+    GraderFinding,
+    Implementation,
+    Lane,
+    LaneEntry,
+    Notification,
+    Proposal,
+    ReviewComment,
+    ReviewFlag,
+    Run,
+    RunSet,
+)
 
 
 class OfProject(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
@@ -14,7 +34,7 @@ class OfProject(django_filters.FilterSet):  # type: ignore[misc] # django-filter
 class CaseFilter(OfProject):
     class Meta:
         model = Case
-        fields = ["project", "stage", "incident_id", "case_id", "number"]
+        fields = ["project", "stage", "lane", "verdict", "flagged", "incident_id", "case_id", "number"]
 
 
 class RevisionFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
@@ -57,3 +77,101 @@ class ComparisonFilter(OfProject):
     class Meta:
         model = Comparison
         fields = ["project", "case", "revision", "label", "number"]
+
+
+class OfCase(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    project = django_filters.CharFilter(field_name="case__project__key", help_text="A project's key.")
+    case = django_filters.UUIDFilter(field_name="case")
+
+
+class Standing(django_filters.BooleanFilter):  # type: ignore[misc] # django-filter has no types
+    """Whether an instant is still empty: `open=true` is what has not ended."""
+
+    def __init__(self, field_name: str) -> None:
+        super().__init__(field_name=field_name, lookup_expr="isnull")
+
+
+class DecisionFilter(OfCase):
+    standing = Standing("voided_at")
+
+    class Meta:
+        model = Decision
+        fields = ["project", "case", "revision", "control", "kind", "outcome", "standing"]
+
+
+class CommentFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    case = django_filters.UUIDFilter(field_name="revision__case")
+    open = Standing("resolved_at")
+
+    class Meta:
+        model = ReviewComment
+        fields = ["case", "revision", "open"]
+
+
+class ProposalFilter(OfCase):
+    class Meta:
+        model = Proposal
+        fields = ["project", "case", "kind", "state"]
+
+
+class FlagFilter(OfCase):
+    open = Standing("cleared_at")
+
+    class Meta:
+        model = ReviewFlag
+        fields = ["project", "case", "reason", "open"]
+
+
+class ClosingFilter(OfCase):
+    class Meta:
+        model = ClosingItem
+        fields = ["project", "case", "step"]
+
+
+class GraderFindingFilter(OfCase):
+    class Meta:
+        model = GraderFinding
+        fields = ["project", "case"]
+
+
+class LaneFilter(OfProject):
+    class Meta:
+        model = Lane
+        fields = ["project", "name"]
+
+
+class LaneEntryFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    open = Standing("left_at")
+
+    class Meta:
+        model = LaneEntry
+        fields = ["lane", "case", "revision", "open"]
+
+
+class CiReportFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    class Meta:
+        model = CiReport
+        fields = ["lane", "lane_digest", "exit_code"]
+
+
+class MembershipFilter(OfProject):
+    class Meta:
+        model = Membership
+        fields = ["project", "user", "role"]
+
+
+class NotificationFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    unread = Standing("read_at")
+
+    class Meta:
+        model = Notification
+        fields = ["case", "kind", "unread"]
+
+
+class AuditFilter(OfProject):
+    since = django_filters.IsoDateTimeFilter(field_name="at", lookup_expr="gte")
+    until = django_filters.IsoDateTimeFilter(field_name="at", lookup_expr="lt")
+
+    class Meta:
+        model = AuditEvent
+        fields = ["project", "case", "actor", "action", "object_id", "since", "until"]

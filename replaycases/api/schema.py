@@ -7,7 +7,9 @@ from typing import Any, Literal
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
-READ_ERRORS = ("400", "403", "404", "406")
+from replaycases.api.serializers.cases import GateSerializer
+
+READ_ERRORS = ("400", "401", "403", "404", "406")
 WRITE_ERRORS = (*READ_ERRORS, "409", "413", "415", "422")
 
 
@@ -24,6 +26,7 @@ class ErrorSerializer(serializers.Serializer[Any]):
 
     detail = serializers.CharField(required=False)
     findings = FindingSerializer(many=True, required=False)
+    gates = GateSerializer(many=True, required=False)
 
 
 class ApiSchema(AutoSchema):

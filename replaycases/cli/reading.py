@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from replaycases.fixture.findings import Finding, FixtureInvalid
+from replaycases.fixture.lane_index import LANE_FILE
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.strict_json import parse
@@ -19,7 +20,8 @@ LARGEST = MANIFEST_LIMITS.max_bytes
 
 USAGE = 2
 INVALID = 10
-NOT_FIXTURES = (".detect.json", ".mutation.json")
+NOT_FIXTURES = (".detect.json", ".mutation.json", ".manifest.json")
+NO_FIXTURE_NAMES = ("suite.json", LANE_FILE)
 
 
 class Refused(Exception):
@@ -94,6 +96,11 @@ def fixture_files(paths: Sequence[Path]) -> Iterator[Path]:
         yield from sorted(filter(_may_be_fixture, _below(path))) if is_folder(path) else [path]
 
 
+def json_below(folder: Path) -> Iterator[Path]:
+    """Every file of a folder and those below it that is named as JSON."""
+    return (path for path in _below(folder) if path.suffix == ".json")
+
+
 def _below(folder: Path) -> Iterator[Path]:
     """Every file; links to folders are not followed."""
     for place, _, names in os.walk(folder, onerror=_refuse_unlisted):
@@ -114,7 +121,7 @@ def _refuse_unlisted(error: OSError) -> None:
 
 
 def _may_be_fixture(path: Path) -> bool:
-    return path.suffix == ".json" and not path.name.endswith(NOT_FIXTURES) and path.name != "suite.json"
+    return path.suffix == ".json" and not path.name.endswith(NOT_FIXTURES) and path.name not in NO_FIXTURE_NAMES
 
 
 def fixtures_in(directory: Path) -> list[Path]:

@@ -186,7 +186,20 @@ REST_FRAMEWORK = {
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
-SPECTACULAR_SETTINGS = {"TITLE": "replaycases", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "replaycases",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "DecisionKindEnum": "replaycases.cases.models.DecisionKind",
+        "LaneNameEnum": "replaycases.cases.models.LaneName",
+        "NotificationKindEnum": "replaycases.cases.models.NotificationKind",
+        "ProposalKindEnum": "replaycases.cases.models.ProposalKind",
+        "ProposalStateEnum": "replaycases.cases.models.ProposalState",
+        "RoleEnum": "replaycases.accounts.roles.Role",
+        "RunStateEnum": "replaycases.cases.models.RunState",
+    },
+}
 
 # --- Replay ---------------------------------------------------------------------------------------------------------
 

@@ -10,10 +10,11 @@ from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from replaycases.accounts.models import Scope
 from replaycases.api.base import ApiViewSet
 from replaycases.api.errors import WrongState
 from replaycases.api.filters import ComparisonFilter
-from replaycases.api.serializers import CancelledSerializer, ComparisonSerializer, NewComparisonSerializer
+from replaycases.api.serializers.replays import CancelledSerializer, ComparisonSerializer, NewComparisonSerializer
 from replaycases.cases import jobs
 from replaycases.cases.models import Comparison
 
@@ -22,6 +23,7 @@ class ComparisonViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     queryset = Comparison.objects.select_related("project", "revision")
     serializer_class = ComparisonSerializer
     filterset_class = ComparisonFilter
+    write_scopes = {"create": Scope.REPLAYS, "cancellation": Scope.REPLAYS}
 
     @extend_schema(request=NewComparisonSerializer, responses={201: ComparisonSerializer})
     def create(self, request: Request) -> Response:

@@ -8,9 +8,10 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from replaycases.accounts.models import Scope
 from replaycases.api.base import ApiViewSet
 from replaycases.api.filters import ImplementationFilter
-from replaycases.api.serializers import ImplementationSerializer, NewImplementationSerializer
+from replaycases.api.serializers.replays import ImplementationSerializer, NewImplementationSerializer
 from replaycases.cases import registry
 from replaycases.cases.models import Implementation
 
@@ -19,6 +20,7 @@ class ImplementationViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     queryset = Implementation.objects.select_related("project")
     serializer_class = ImplementationSerializer
     filterset_class = ImplementationFilter
+    write_scopes = {"create": Scope.REPLAYS}
     parser_classes = [MultiPartParser]
 
     @extend_schema(request=NewImplementationSerializer, responses={201: ImplementationSerializer})

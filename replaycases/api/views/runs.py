@@ -10,10 +10,11 @@ from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from replaycases.accounts.models import Scope
 from replaycases.api.base import ApiViewSet
 from replaycases.api.errors import WrongState
 from replaycases.api.filters import RunFilter, RunSetFilter
-from replaycases.api.serializers import (
+from replaycases.api.serializers.replays import (
     CancelledSerializer,
     NewRunSetSerializer,
     RunSerializer,
@@ -30,6 +31,7 @@ class RunSetViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     queryset = RunSet.objects.select_related("project")
     serializer_class = RunSetSerializer
     filterset_class = RunSetFilter
+    write_scopes = {"create": Scope.REPLAYS, "cancellation": Scope.REPLAYS}
 
     @extend_schema(request=NewRunSetSerializer, responses={201: RunSetSerializer})
     def create(self, request: Request) -> Response:

@@ -1,0 +1,195 @@
+"""Cases, revisions and controls as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from replaycases.accounts.models import Team, User
+from replaycases.api.serializers.fields import (
+    DigestField,
+    DocumentField,
+    PatchField,
+    ScopedField,
+    ScopedProjectField,
+    TextField,
+)
+from replaycases.api.serializers.shapes import row, shape
+from replaycases.cases import details
+from replaycases.cases.intake import INCIDENT_CAP, NAME_CAP, TITLE_CAP
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    CaseOwner,
+    Classification,
+    Control,
+    FixtureRevision,
+    Implementation,
+    OutcomeType,
+    Provenance,
+    Stage,
+)
+
+STATEMENT = "title trigger prohibited_outcome deciding_evidence reported_symptom"
+MOST_DAYS = 32767
+LARGEST_NUMBER = 2**31 - 1
+
+CaseSerializer = row(
+    "CaseSerializer",
+    Case,
+    f"id readable_id project number {STATEMENT} incident_id case_id stage stage_since lane verdict last_verdict "
+    "previous_verdict verdict_since latest_comparison flagged security_incident contained_at contained_by "
+    "containment_note evidence_expires_at review_due_at current_revision created_by on_behalf_of created_at",
+    "`verdict` is that of the newest comparison, empty while it waits. `lane` is not the stage: it holds a revision.",
+    stage=serializers.ChoiceField(choices=Stage.choices, read_only=True),
+)
+OwnerSerializer = row("OwnerSerializer", CaseOwner, "boundary user team", "Who answers: a person or a team.")
+ProvenanceSerializer = row(
+    "ProvenanceSerializer", Provenance, "incident_url trace_id trace_url affected fixed covering_test"
+)
+
+
+class CaseInFullSerializer(CaseSerializer):  # type: ignore[misc,valid-type]
+    """A case with its owners and links. `statement_hash` names the failure statement that was seen."""
+
+    owners = OwnerSerializer(many=True, read_only=True)
+    provenance = serializers.SerializerMethodField()
+    statement_hash = serializers.SerializerMethodField()
+
+    class Meta(CaseSerializer.Meta):  # type: ignore[misc,name-defined]
+        fields = [*CaseSerializer.Meta.fields, "statement_hash", "owners", "provenance"]
+        read_only_fields = fields
+
+    def get_provenance(self, case: Case) -> dict[str, Any]:
+        kept = case.provenance if hasattr(case, "provenance") else Provenance(case=case)
+        shown: dict[str, Any] = ProvenanceSerializer(kept).data
+        return shown
+
+    def get_statement_hash(self, case: Case) -> str:
+        return details.statement_hash(case)
+
+
+NewCase = shape(
+    "NewCase",
+    "A failure statement in three parts, and a fixture if there is one already.",
+    project=ScopedProjectField(),
+    title=serializers.CharField(max_length=TITLE_CAP),
+    incident_id=serializers.CharField(max_length=INCIDENT_CAP),
+    trigger=TextField(),
+    prohibited_outcome=TextField(),
+    deciding_evidence=TextField(),
+    reported_symptom=TextField(required=False, allow_blank=True),
+    fixture=DocumentField(required=False),
+    detect=DocumentField(required=False),
+    classification=serializers.ChoiceField(choices=Classification.choices, required=False),
+    security_incident=serializers.BooleanField(required=False),
+    on_behalf_of=ScopedField(queryset=User.objects.all(), required=False),
+    evidence_days=serializers.IntegerField(required=False, min_value=1, max_value=MOST_DAYS),
+)
+StatementChange = shape(
+    "StatementChange",
+    "What is left out stays. `seen` is the statement_hash of the case that was read.",
+    seen=DigestField(),
+    title=serializers.CharField(max_length=TITLE_CAP, required=False),
+    trigger=TextField(required=False),
+    prohibited_outcome=TextField(required=False),
+    deciding_evidence=TextField(required=False),
+    reported_symptom=TextField(required=False, allow_blank=True),
+)
+ProvenanceChange = shape(
+    "ProvenanceChange",
+    "What is left out stays.",
+    incident_url=serializers.CharField(max_length=500, required=False, allow_blank=True),
+    trace_id=serializers.CharField(max_length=200, required=False, allow_blank=True),
+    trace_url=serializers.CharField(max_length=500, required=False, allow_blank=True),
+    affected=ScopedField(queryset=Implementation.objects.all(), required=False, allow_null=True),
+    fixed=ScopedField(queryset=Implementation.objects.all(), required=False, allow_null=True),
+    covering_test=serializers.CharField(max_length=300, required=False, allow_blank=True),
+)
+OwnerChange = shape(
+    "OwnerChange",
+    "A person or a team; neither names nobody.",
+    boundary=serializers.ChoiceField(choices=Boundary.choices),
+    user=ScopedField(queryset=User.objects.all(), required=False, allow_null=True),
+    team=ScopedField(queryset=Team.objects.all(), required=False, allow_null=True),
+)
+OwnerChanges = shape("OwnerChanges", "Boundaries that are not named stay.", owners=OwnerChange(many=True))
+OwnersSerializer = shape("OwnersSerializer", owners=OwnerSerializer(many=True, read_only=True, source="*"))
+SecurityMark = shape("SecurityMark", flagged=serializers.BooleanField())
+
+EvidenceSerializer = shape(
+    "EvidenceSerializer",
+    "Where one can look.",
+    kind=serializers.CharField(read_only=True),
+    label=serializers.CharField(read_only=True),
+    number=serializers.IntegerField(read_only=True, allow_null=True),
+)
+GateSerializer = shape(
+    "GateSerializer",
+    "What must be true, what was found, and how to mend it. `unsatisfied` and `error` block.",
+    name=serializers.CharField(read_only=True),
+    title=serializers.CharField(read_only=True),
+    state=serializers.ChoiceField(
+        choices=["satisfied", "unsatisfied", "not_applicable", "overridden", "error"], read_only=True
+    ),
+    detail=serializers.CharField(read_only=True, allow_blank=True),
+    remedy=serializers.CharField(read_only=True, allow_blank=True),
+    evidence=EvidenceSerializer(many=True, read_only=True),
+    override=serializers.UUIDField(read_only=True, allow_null=True, source="override.id", default=None),
+)
+GatesSerializer = shape("GatesSerializer", gates=GateSerializer(many=True, read_only=True))
+ActionSerializer = shape(
+    "ActionSerializer",
+    "Something that can be done with the case; `why_not` says why the user cannot do it now.",
+    name=serializers.CharField(read_only=True),
+    label=serializers.CharField(read_only=True),
+    allowed=serializers.BooleanField(read_only=True),
+    why_not=serializers.CharField(read_only=True, allow_blank=True),
+)
+ActionsSerializer = shape("ActionsSerializer", actions=ActionSerializer(many=True, read_only=True))
+
+_STORED: dict[str, Any] = {
+    "size": serializers.IntegerField(source="payload.size", read_only=True),
+    "classification": serializers.ChoiceField(
+        choices=Classification.choices, source="payload.classification", read_only=True
+    ),
+}
+RevisionSerializer = row(
+    "RevisionSerializer",
+    FixtureRevision,
+    "id case number schema_version fixture_case_id content_hash fixture_hash checks_hash effectful_tools changed size "
+    "classification created_by on_behalf_of created_at",
+    **_STORED,
+    effectful_tools=serializers.ListField(child=serializers.CharField(), read_only=True),
+)
+NewRevision = shape(
+    "NewRevision",
+    "`seen_revision` is the number of the revision that was edited, 0 for none.",
+    case=ScopedField(queryset=Case.objects.select_related("project")),
+    fixture=DocumentField(),
+    detect=DocumentField(required=False),
+    classification=serializers.ChoiceField(choices=Classification.choices, required=False),
+    changed=TextField(required=False, allow_blank=True),
+    on_behalf_of=ScopedField(queryset=User.objects.all(), required=False),
+    seen_revision=serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER),
+)
+ControlSerializer = row(
+    "ControlSerializer",
+    Control,
+    "id revision name outcome_type tool fixture_hash checks_hash mutated_hash size classification created_by "
+    "created_at",
+    "`mutated_hash` is empty for a control without a mutation: no verdict counts that one as passed.",
+    **_STORED,
+)
+NewControl = shape(
+    "NewControl",
+    "A neighbouring fixture on which the new version must hold, and the mutation under which it must turn red.",
+    revision=ScopedField(queryset=FixtureRevision.objects.select_related("case__project")),
+    name=serializers.CharField(max_length=NAME_CAP),
+    outcome_type=serializers.ChoiceField(choices=OutcomeType.choices),
+    tool=serializers.CharField(max_length=NAME_CAP, required=False, allow_blank=True),
+    fixture=DocumentField(),
+    mutation=PatchField(help_text="A JSON Patch (RFC 6902) on recorded answers of the fixture."),
+    detect=DocumentField(required=False),
+)

@@ -1,0 +1,74 @@
+"""Fields that requests have in common: references that are scoped, digests, documents, instants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from replaycases.accounts.models import Project
+from replaycases.api.scoping import visible
+
+LONGEST_TEXT = 4000
+
+
+class ScopedField(serializers.PrimaryKeyRelatedField[Any]):
+    """A reference to a row that the user may see; any other one does not exist."""
+
+    def get_queryset(self) -> Any:
+        return visible(super().get_queryset(), self.context["request"].user)
+
+
+class ScopedProjectField(serializers.SlugRelatedField[Project]):
+    """A project by its key."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(slug_field="key", queryset=Project.objects.all(), **kwargs)
+
+    def get_queryset(self) -> Any:
+        return visible(Project.objects.all(), self.context["request"].user)
+
+    def to_internal_value(self, data: Any) -> Project:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {}})
+class DocumentField(serializers.Field[bytes, Any, Any, Any]):
+    """A JSON document, in a JSON body or as an uploaded file, given on as bytes. A file's bytes are kept exactly; a
+    document in a body is written anew, which keeps its canonical digests."""
+
+    default_error_messages = {"not_a_document": "Send a JSON object or a file."}
+    kind: type = dict
+
+    def to_internal_value(self, data: Any) -> bytes:
+        if hasattr(data, "read"):
+            return bytes(data.read())
+        if not isinstance(data, self.kind):
+            self.fail("not_a_document")
+        return orjson.dumps(data)
+
+
+@extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": {}}})
+class PatchField(DocumentField):
+    """A document that is a list of operations."""
+
+    default_error_messages = {"not_a_document": "Send a JSON list of operations or a file."}
+    kind = list
+
+
+class DigestField(serializers.RegexField):
+    """What the client saw, as "sha256:" and 64 hex digits."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(regex=r"^sha256:[0-9a-f]{64}$", max_length=71, **kwargs)
+
+
+class TextField(serializers.CharField):
+    """Words of a person."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"max_length": LONGEST_TEXT, **kwargs})

@@ -1,0 +1,155 @@
+"""What a body asks for, put as the call of the one service that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Team, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import ci_results, comments, details, invitations, lanes, lifecycle, people, proposals
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    CaseOwner,
+    CiReport,
+    Control,
+    Decision,
+    DecisionOutcome,
+    FixtureRevision,
+    LaneEntry,
+    LaneName,
+    Notification,
+    Proposal,
+    Provenance,
+    ReviewComment,
+)
+
+# --- cases ----------------------------------------------------------------------------------------------------------
+
+STATEMENT = ("title", "trigger", "prohibited_outcome", "deciding_evidence", "reported_symptom")
+PROVENANCE = ("incident_url", "trace_id", "trace_url", "affected", "fixed", "covering_test")
+
+
+def edit_statement(actor: User, *, case: Case, seen: str, **changes: str) -> Case:
+    """What is not changed is as it was seen: the service refuses another statement than that."""
+    said = {name: changes.get(name, getattr(case, name)) for name in STATEMENT}
+    edited = details.edit_statement(actor, case=case, seen=seen, **said)
+    return Case.objects.select_related("project").get(pk=edited.pk)
+
+
+def edit_provenance(actor: User, *, case: Case, **changes: Any) -> Provenance:
+    kept = case.provenance if hasattr(case, "provenance") else Provenance(case=case)
+    said = {name: changes.get(name, getattr(kept, name)) for name in PROVENANCE}
+    return details.edit_provenance(actor, case=case, **said)
+
+
+def set_owners(actor: User, *, case: Case, owners: Sequence[Mapping[str, Any]]) -> list[CaseOwner]:
+    """A person and a team for one boundary are told apart from one owner by the service's own rule: the team holds."""
+    named = {Boundary(one["boundary"]): one.get("team") or one.get("user") for one in owners}
+    return details.set_owners(actor, case=case, owners=named)
+
+
+def decide_redaction(actor: User, *, case: Case, outcome: str, revision: int, content_hash: str, note: str) -> Decision:
+    if outcome == DecisionOutcome.APPROVED:
+        return lifecycle.approve_redaction(actor, case=case, revision=revision, content_hash=content_hash, note=note)
+    return lifecycle.return_redaction(actor, case=case, revision=revision, content_hash=content_hash, note=note)
+
+
+def decide_expectation(
+    actor: User, *, case: Case, outcome: str, revision: int, fixture_hash: str, checks_hash: str, note: str
+) -> Decision:
+    if outcome == DecisionOutcome.APPROVED:
+        return lifecycle.approve_expectation(
+            actor, case=case, revision=revision, fixture_hash=fixture_hash, checks_hash=checks_hash, note=note
+        )
+    return lifecycle.return_expectation(actor, case=case, revision=revision, fixture_hash=fixture_hash, note=note)
+
+
+def promote(actor: User, *, case: Case, lane: str, fixture_hash: str, note: str) -> LaneEntry:
+    return lifecycle.promote(actor, case=case, lane=LaneName(lane), fixture_hash=fixture_hash, note=note)
+
+
+# --- reviewing ------------------------------------------------------------------------------------------------------
+
+
+def decide_control(actor: User, *, control: Control, fixture_hash: str, note: str = "") -> Decision:
+    return lifecycle.approve_control(actor, control=control, fixture_hash=fixture_hash, note=note)
+
+
+def comment(actor: User, *, revision: FixtureRevision, pointer: str, text: str) -> ReviewComment:
+    return comments.add(actor, revision=revision, pointer=pointer, text=text)
+
+
+def propose(actor: User, *, case: Case, kind: str, **said: Any) -> Proposal:
+    """The body's shape says which parts each kind has."""
+    if kind == "demotion":
+        owner = said.pop("owner", None) or said.pop("owner_team", None)
+        return proposals.propose_demotion(actor, case=case, owner=owner, **said)
+    by_kind: dict[str, Callable[..., Proposal]] = {
+        "override": proposals.propose_override,
+        "retirement": proposals.propose_retirement,
+        "extension": proposals.propose_extension,
+    }
+    return by_kind[kind](actor, case=case, **said)
+
+
+# --- lanes ----------------------------------------------------------------------------------------------------------
+
+
+def preview(actor: User, *, lane: str, cases: Sequence[Case]) -> dict[str, Any]:
+    return {"previews": lanes.preview(actor, cases=cases, lane=LaneName(lane))}
+
+
+def promote_many(actor: User, *, lane: str, chosen: Sequence[Mapping[str, Any]], note: str) -> dict[str, Any]:
+    rows = [(one["case"], one["fixture_hash"]) for one in chosen]
+    return {"outcomes": lanes.promote_many(actor, chosen=rows, lane=LaneName(lane), note=note)}
+
+
+def report(actor: User, *, project: Project, lane: str, results: Sequence[Mapping[str, str]], **said: Any) -> CiReport:
+    reported = ci_results.Reported(results=[ci_results.ReportedResult(**one) for one in results], **said)
+    kept, _ = ci_results.receive(actor, project=project, lane=LaneName(lane), reported=reported)
+    return kept
+
+
+# --- people ---------------------------------------------------------------------------------------------------------
+
+
+def grant(actor: User, *, project: Project, user: User, role: str) -> Membership:
+    return people.grant_role(actor, project=project, user=user, role=Role(role))
+
+
+def revoke(actor: User, *, membership: Membership) -> None:
+    people.revoke_role(actor, project=membership.project, user=membership.user, role=Role(membership.role))
+
+
+def invite(actor: User, *, project: Project, email: str, roles: Sequence[str]) -> dict[str, Any]:
+    made, secret = invitations.invite(actor, project=project, email=email, roles=[Role(role) for role in roles])
+    return {"invitation": made, "link": invitations.link_to(secret)}
+
+
+def revoke_invitation(actor: User, *, invitation: Invitation) -> Invitation:
+    invitations.revoke_invitation(actor, invitation=invitation)
+    invitation.refresh_from_db()
+    return invitation
+
+
+def make_token(actor: User, *, project: Project, name: str, scopes: Sequence[str], days: int) -> dict[str, Any]:
+    token, secret = people.create_token(actor, project=project, name=name, scopes=scopes, days=days)
+    return {"token": token, "secret": secret}
+
+
+def revoke_token(actor: User, *, token: ApiToken) -> ApiToken:
+    return people.revoke_token(actor, token=token)
+
+
+def rename_team(actor: User, *, team: Team, name: str) -> Team:
+    return people.rename_team(actor, team=team, name=name)
+
+
+def read_notification(actor: User, *, notification: Notification) -> Notification:
+    Notification.objects.filter(pk=notification.pk, user=actor, read_at=None).update(read_at=timezone.now())
+    notification.refresh_from_db()
+    return notification
