@@ -22,7 +22,7 @@ POINTER_CAP = 500
 def of_case(case: Case) -> QuerySet[ReviewComment]:
     """The comments of every revision of the case, with their people."""
     found = ReviewComment.objects.filter(revision__case=case)
-    return found.select_related("author", "resolved_by", "revision").order_by("created_at")
+    return found.select_related("author", "resolved_by", "revision__case__project").order_by("created_at")
 
 
 def add(actor: User, *, revision: FixtureRevision, pointer: str, text: str) -> ReviewComment:

@@ -16,7 +16,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
 from replaycases.cases.models import Classification, Comparison, Control, FixtureRevision, Payload, Run
 
-Readable = FixtureRevision | Run | Comparison
+Readable = FixtureRevision | Run | Comparison | Control
 
 
 def readable_by(subject: Readable, user: User) -> bool:
@@ -46,12 +46,16 @@ def classification_of(subject: Readable) -> Classification:
 
 
 def _project(subject: Readable) -> Project:
+    if isinstance(subject, Control):
+        return subject.revision.case.project
     return subject.case.project if isinstance(subject, FixtureRevision) else subject.project
 
 
 def _parts(subject: Readable) -> Q:
     if isinstance(subject, FixtureRevision):
         return _rows(subject.payload_id, subject.detect_id)
+    if isinstance(subject, Control):
+        return _controls(Control.objects.filter(pk=subject.pk))
     if isinstance(subject, Run):
         return _rows(subject.manifest_id) | _fixture(subject)
     runs: QuerySet[Run] = subject.runs()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import cast
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
@@ -11,7 +12,7 @@ from django.shortcuts import get_object_or_404
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases.models import Case, Comparison, FixtureRevision, Run
+from replaycases.cases.models import Case, Comparison, Control, FixtureRevision, ReviewComment, Run
 
 CaseId = tuple[str, int]
 
@@ -46,6 +47,20 @@ def revision_or_404(request: HttpRequest, case_id: CaseId, number: int) -> Fixtu
     key, case_number = case_id
     revisions = FixtureRevision.objects.visible_to(user_of(request)).select_related("case__project", "payload")
     return get_object_or_404(revisions, case__project__key=key, case__number=case_number, number=number)
+
+
+def control_or_404(request: HttpRequest, case_id: CaseId, pk: UUID) -> Control:
+    key, number = case_id
+    controls = Control.objects.visible_to(user_of(request)).select_related(
+        "revision__case__project", "payload", "mutation", "created_by"
+    )
+    return get_object_or_404(controls, revision__case__project__key=key, revision__case__number=number, pk=pk)
+
+
+def comment_or_404(request: HttpRequest, case_id: CaseId, pk: UUID) -> ReviewComment:
+    key, number = case_id
+    comments = ReviewComment.objects.visible_to(user_of(request)).select_related("revision__case__project")
+    return get_object_or_404(comments, revision__case__project__key=key, revision__case__number=number, pk=pk)
 
 
 def run_or_404(request: HttpRequest, key: str, number: int) -> Run:

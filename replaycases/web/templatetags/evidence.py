@@ -26,13 +26,13 @@ _IGNORABLE_ONE = re.compile(f"[{_IGNORABLE}]")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 
 
-def _is_hidden(character: str) -> bool:
+def is_hidden(character: str) -> bool:
     return unicodedata.category(character) in _HIDDEN_CATEGORIES or bool(_IGNORABLE_ONE.match(character))
 
 
 def _drawn(match: re.Match[str]) -> str:
     character = match.group()
-    if not _is_hidden(character):
+    if not is_hidden(character):
         return character
     point = f"U+{ord(character):04X}"
     name = escape(unicodedata.name(character, "control character or unassigned"))
@@ -41,7 +41,7 @@ def _drawn(match: re.Match[str]) -> str:
 
 def _plainly(match: re.Match[str]) -> str:
     character = match.group()
-    return f"[U+{ord(character):04X}]" if _is_hidden(character) else character
+    return f"[U+{ord(character):04X}]" if is_hidden(character) else character
 
 
 def visible_html(text: str) -> SafeString:

@@ -1,0 +1,213 @@
+"""What the review page shows: what is to be decided now, what changed, what is open, and why the reader may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Prefetch
+from django.urls import reverse
+
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE, Role
+from replaycases.cases import decisions, fixtures, gates, policies, reading
+from replaycases.cases.models import (
+    Case,
+    Classification,
+    Control,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    FixtureRevision,
+    ReviewComment,
+)
+from replaycases.web import check_words, document_rows, revision_page
+from replaycases.web.labels import Look
+
+DIFFERENCES_SHOWN = 40
+GATE_LOOKS: Mapping[gates.GateState, Look] = {
+    "error": Look(word="error", css="bad", icon="warn"),
+    "unsatisfied": Look(word="unsatisfied", css="bad", icon="cross"),
+    "overridden": Look(word="overridden", css="look", icon="pen"),
+    "satisfied": Look(word="satisfied", css="ok", icon="check"),
+    "not_applicable": Look(word="not applicable", css="dunno", icon="dash"),
+}
+UNREAD = "You cannot read what it covers: it is quarantined evidence."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One decision of the page. `standing` is the approval that stands, `last` the newest decision about this revision.
+    `why_not_approve` and `why_not_return` are sentences, "" if the reader may; `address` is the page that confirms."""
+
+    kind: DecisionKind
+    title: str
+    standing: Decision | None
+    last: Decision | None
+    why_not_approve: str
+    why_not_return: str
+    address: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlAsked:
+    """A control, the approval that stands for it, and why the reader may not approve it."""
+
+    control: Control
+    standing: Decision | None
+    why_not: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRow:
+    gate: gates.Gate
+    look: Look
+
+    @property
+    def css(self) -> str:
+        return "block" if self.gate.blocks else "over" if self.gate.state == "overridden" else ""
+
+
+def context(case: Case, user: User) -> dict[str, Any]:
+    """Everything of the page but its forms. `case` has a current revision."""
+    revision = _revision(case)
+    held = access.roles_of(user, case.project)
+    own = decisions.own_work(user, case)
+    readable = _reads(revision, held)
+    redaction, expectation = (_asked(case, revision, user, kind, held, own, readable) for kind in _TITLES)
+    begin = revision_page.begin_of(case, revision, user) if readable else None
+    found = gate_rows(case, user)
+    return {
+        **revision_page.docket_of(case, "review"),
+        "revision": revision,
+        "readable": readable,
+        "readers": reading.readers(),
+        "redaction": redaction,
+        "expectation": expectation,
+        "controls": controls_asked(revision, case, user, held, own),
+        "gates": found,
+        "blocking": sum(row.gate.blocks for row in found),
+        "comments": [_located(comment) for comment in revision_page.open_comments(case)],
+        "own_work": own,
+        "begin": begin,
+        "begin_is_mine": begin is not None and begin < revision.number - 1,
+        "checks": check_words.told(fixtures.of_revision(revision)) if readable else [],
+        "shown_differences": DIFFERENCES_SHOWN,
+        **_since(case, revision, begin, held),
+    }
+
+
+def _located(comment: ReviewComment) -> revision_page.Located:
+    """With the address of the page of its document that shows it."""
+    page = reverse("revision", args=[comment.revision.case.readable_id, comment.revision.number])
+    place = f"{urlencode({'at': comment.pointer})}#{document_rows.anchor_of(comment.pointer)}"
+    return revision_page.Located(comment=comment, address=f"{page}?{place}")
+
+
+def _revision(case: Case) -> FixtureRevision:
+    revisions = FixtureRevision.objects.select_related("case__project", "payload", "detect", "created_by")
+    return revisions.filter(case=case).order_by("-number")[0]
+
+
+_TITLES: Mapping[DecisionKind, str] = {
+    DecisionKind.REDACTION: "Redaction",
+    DecisionKind.EXPECTATION: "Expectation",
+}
+_ACTIONS: Mapping[DecisionKind, tuple[policies.ActionName, policies.ActionName]] = {
+    DecisionKind.REDACTION: ("approve_redaction", "return_redaction"),
+    DecisionKind.EXPECTATION: ("approve_expectation", "return_expectation"),
+}
+
+
+def _asked(
+    case: Case,
+    revision: FixtureRevision,
+    user: User,
+    kind: DecisionKind,
+    held: frozenset[Role],
+    own: str,
+    readable: bool,
+) -> Asked:
+    made = list(
+        Decision.objects.filter(case=case, kind=kind, control=None)
+        .select_related("decided_by", "revision")
+        .order_by("-decided_at")[:20]
+    )
+    standing = next((d for d in made if d.outcome == DecisionOutcome.APPROVED and d.voided_at is None), None)
+    approve, give_back = (
+        policies.why_not_allowed(name, case, user, held=held, own_work=own) or ("" if readable else UNREAD)
+        for name in _ACTIONS[kind]
+    )
+    if standing is not None and not approve:
+        approve = f"It is approved already, by {standing.decided_by}."
+    return Asked(
+        kind=kind,
+        title=_TITLES[kind],
+        standing=standing,
+        last=next((d for d in made if d.revision_id == revision.pk), None),
+        why_not_approve=approve,
+        why_not_return=give_back,
+        address=confirmation_address(case, revision, kind),
+    )
+
+
+def confirmation_address(case: Case, revision: FixtureRevision, kind: DecisionKind) -> str:
+    """The confirming page for exactly what is shown here: it refuses if anything of it changed in between."""
+    shown = {"revision": revision.number, "content_hash": revision.content_hash}
+    if kind == DecisionKind.EXPECTATION:
+        shown = {
+            "revision": revision.number,
+            "fixture_hash": revision.fixture_hash,
+            "checks_hash": revision.checks_hash,
+        }
+    return f"{reverse(f'{kind.value}_approval', args=[case.readable_id])}?{urlencode(shown)}"
+
+
+def _reads(revision: FixtureRevision, held: frozenset[Role]) -> bool:
+    if reading.classification_of(revision) == Classification.QUARANTINED:
+        return not held.isdisjoint(READS_QUARANTINED_EVIDENCE)
+    return bool(held)
+
+
+def controls_asked(
+    revision: FixtureRevision, case: Case, user: User, held: frozenset[Role], own: str
+) -> list[ControlAsked]:
+    """The revision's controls, those that wait for an approval first. Two queries."""
+    standing = Decision.objects.filter(outcome=DecisionOutcome.APPROVED, voided_at=None).select_related("decided_by")
+    controls = (
+        revision.controls.select_related("created_by", "payload")
+        .defer("payload__body")
+        .prefetch_related(Prefetch("decisions", standing, to_attr="approvals"))
+    )
+    rows = []
+    for control in controls:
+        mine = "You added this control. Somebody else approves it." if control.created_by_id == user.pk else own
+        why_not = policies.why_not_allowed("approve_control", case, user, held=held) or mine
+        given = next(iter(control.approvals), None)
+        rows.append(ControlAsked(control=control, standing=given, why_not=why_not))
+    return sorted(rows, key=lambda row: row.standing is not None)
+
+
+def controls_of(revision: FixtureRevision, case: Case, user: User) -> list[ControlAsked]:
+    held = access.roles_of(user, case.project)
+    return controls_asked(revision, case, user, held, decisions.own_work(user, case))
+
+
+def gate_rows(case: Case, user: User) -> list[GateRow]:
+    """The gates on the way to an approved redaction, those that block first."""
+    found = gates.gates_of(case, "redaction_approved", actor=user)
+    return sorted((GateRow(gate=gate, look=GATE_LOOKS[gate.state]) for gate in found), key=lambda r: not r.gate.blocks)
+
+
+def _since(case: Case, revision: FixtureRevision, begin: int | None, held: Iterable[Role]) -> dict[str, Any]:
+    """The differences from revision `begin`, if it can be read."""
+    if begin is None:
+        return {"old": None, "differences": None, "places": []}
+    old = FixtureRevision.objects.select_related("case__project", "payload", "detect").get(case=case, number=begin)
+    if not _reads(old, frozenset(held)):
+        return {"old": old, "differences": None, "places": []}
+    found = revision_page.compared(old, revision)
+    return {"old": old, "differences": found, "places": found.places()[:DIFFERENCES_SHOWN]}

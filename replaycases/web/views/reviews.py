@@ -1,0 +1,287 @@
+"""The review page of a case, its decisions and comments, and the queue of what waits for one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from replaycases.accounts.models import User
+from replaycases.cases import comments, evidence, lifecycle, policies, reading
+from replaycases.cases.lifecycle import SeenAnother
+from replaycases.cases.models import Case, DecisionKind, FixtureRevision
+from replaycases.fixture import strict_json
+from replaycases.web import document_rows, review_page, review_queue, revision_page, words
+from replaycases.web.forms_review import CommentForm, DecisionForm, ResolutionForm, ReturnForm
+from replaycases.web.pages import page_of
+from replaycases.web.scope import CaseId, case_or_404, comment_or_404, control_or_404, revision_or_404, user_of
+from replaycases.web.views.revisions import render_revision
+
+
+@login_required
+@require_safe
+def review_queue_page(request: HttpRequest) -> HttpResponse:
+    """What waits for a decision. By default only what waits for the reader, or is their own work."""
+    user = user_of(request)
+    page = page_of(request, review_queue.waiting_cases(user))
+    found = review_queue.rows(list(page.object_list), user)
+    everything = request.GET.get("show") == "all"
+    context = {
+        "section": "reviews",
+        "page": page,
+        "everything": everything,
+        "waiting": found if everything else [row for row in found if row.mine or row.own_work],
+        "others": sum(not row.mine and not row.own_work for row in found),
+        "mine": sum(bool(row.mine) for row in found),
+    }
+    return render(request, "reviews/queue.html", context)
+
+
+@login_required
+@require_safe
+def case_review(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    return _render_review(request, case_or_404(request, case_id))
+
+
+def _render_review(
+    request: HttpRequest, case: Case, *, kind: DecisionKind | None = None, form: ReturnForm | None = None
+) -> HttpResponse:
+    """The page; `form` is a return of `kind` that was refused (422)."""
+    if case.current_revision is None:
+        return render(request, "reviews/empty.html", revision_page.docket_of(case, "review"))
+    user = user_of(request)
+    context = review_page.context(case, user)
+    shown = context["revision"]
+    forms = {each: ReturnForm(initial=_seen(shown), auto_id=f"{each}-%s") for each in ("redaction", "expectation")}
+    if form is not None and kind is not None:
+        forms[kind.value] = form
+    context["decisions_asked"] = [{"asked": context[name], "form": each} for name, each in forms.items()]
+    return render(request, "reviews/detail.html", context, status=422 if form else 200)
+
+
+def _seen(revision: FixtureRevision) -> dict[str, object]:
+    """What a form about this revision carries: the hashes that were shown."""
+    return {
+        "revision": revision.number,
+        "content_hash": revision.content_hash,
+        "fixture_hash": revision.fixture_hash,
+        "checks_hash": revision.checks_hash,
+    }
+
+
+# --- approvals: looked at once more, then given -----------------------------------------------------------------------
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def redaction_approval(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    case = case_or_404(request, case_id)
+    if request.method != "POST":
+        return _confirmation(request, case, DecisionKind.REDACTION)
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return _confirmation(request, case, DecisionKind.REDACTION, form)
+    said = form.cleaned_data
+    lifecycle.approve_redaction(
+        user_of(request),
+        case=case,
+        revision=said["revision"],
+        content_hash=said["content_hash"],
+        note=said["note"],
+    )
+    messages.success(request, f"The redaction of revision {said['revision']} is approved.")
+    return redirect("case_review", case.readable_id)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def expectation_approval(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    case = case_or_404(request, case_id)
+    if request.method != "POST":
+        return _confirmation(request, case, DecisionKind.EXPECTATION)
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return _confirmation(request, case, DecisionKind.EXPECTATION, form)
+    said = form.cleaned_data
+    _require_reading(case, user_of(request))
+    lifecycle.approve_expectation(
+        user_of(request),
+        case=case,
+        revision=said["revision"],
+        fixture_hash=said["fixture_hash"],
+        checks_hash=said["checks_hash"],
+        note=said["note"],
+    )
+    messages.success(request, f"The expectation of revision {said['revision']} is approved.")
+    return redirect("case_review", case.readable_id)
+
+
+def _confirmation(
+    request: HttpRequest, case: Case, kind: DecisionKind, form: DecisionForm | None = None
+) -> HttpResponse:
+    """Hash and counts of what is about to be approved. Raises SeenAnother if that is not what the link was about."""
+    if case.current_revision is None:
+        raise SeenAnother("The case has no fixture yet.")
+    context = review_page.context(case, user_of(request))
+    shown = context["revision"]
+    if form is None:
+        asked = {name: request.GET[name] for name in _seen(shown) if name in request.GET}
+        if any(str(_seen(shown)[name]) != value for name, value in asked.items()):
+            raise SeenAnother(f"Revision {shown.number} is the current one, and you saw another. Look again.")
+    context |= {
+        "asked": context[kind.value],
+        "form": form or DecisionForm(initial=_seen(shown)),
+        "events": _events(shown) if context["readable"] else None,
+    }
+    return render(request, "reviews/confirm.html", context, status=422 if form else 200)
+
+
+def _events(revision: FixtureRevision) -> int:
+    document = revision_page.document_of(revision)
+    return sum(len(document.get(key, ())) for key in document_rows.EVENTS)
+
+
+def _require_reading(case: Case, user: User) -> None:
+    """Nobody decides about what they cannot read."""
+    if case.current_revision is not None:
+        reading.require(case.current_revision, user)
+
+
+# --- returns ----------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_POST
+def redaction_return(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    case = case_or_404(request, case_id)
+    policies.require(case, user_of(request), "return_redaction")
+    form = ReturnForm(request.POST, auto_id="redaction-%s")
+    if not form.is_valid():
+        return _render_review(request, case, kind=DecisionKind.REDACTION, form=form)
+    said = form.cleaned_data
+    lifecycle.return_redaction(
+        user_of(request),
+        case=case,
+        revision=said["revision"],
+        content_hash=said["content_hash"],
+        note=said["note"],
+    )
+    messages.success(request, f"The redaction of revision {said['revision']} is returned to its author.")
+    return redirect("case_review", case.readable_id)
+
+
+@login_required
+@require_POST
+def expectation_return(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    case = case_or_404(request, case_id)
+    policies.require(case, user_of(request), "return_expectation")
+    form = ReturnForm(request.POST, auto_id="expectation-%s")
+    if not form.is_valid():
+        return _render_review(request, case, kind=DecisionKind.EXPECTATION, form=form)
+    said = form.cleaned_data
+    _require_reading(case, user_of(request))
+    lifecycle.return_expectation(
+        user_of(request),
+        case=case,
+        revision=said["revision"],
+        fixture_hash=said["fixture_hash"],
+        note=said["note"],
+    )
+    messages.success(request, f"The expectation of revision {said['revision']} is returned to its author.")
+    return redirect("case_review", case.readable_id)
+
+
+# --- controls: one by one ---------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def control_approval(request: HttpRequest, case_id: CaseId, pk: UUID) -> HttpResponse:
+    """The control's document and its mutation, and the approval of exactly these bytes."""
+    user = user_of(request)
+    control = control_or_404(request, case_id, pk)
+    reading.require(control, user)
+    if request.method == "POST":
+        form = DecisionForm({**request.POST.dict(), "revision": control.revision.number})
+        if form.is_valid():
+            said = form.cleaned_data
+            lifecycle.approve_control(user, control=control, fixture_hash=said["fixture_hash"], note=said["note"])
+            messages.success(request, "The control is approved.")
+            return redirect(f"{reverse('case_review', args=[control.revision.case.readable_id])}#controls")
+    else:
+        form = DecisionForm(initial={"fixture_hash": control.fixture_hash})
+    case = case_or_404(request, case_id)
+    held_controls = review_page.controls_of(control.revision, case, user)
+    page = page_of(request, document_rows.places(strict_json.parse(evidence.read(control.payload))))
+    context = {
+        **revision_page.docket_of(case, "review"),
+        "control": control,
+        "asked": next(row for row in held_controls if row.control.pk == control.pk),
+        "form": form,
+        "page": page,
+        "rows": revision_page.shown_rows(list(page.object_list)),
+        "mutation": _steps(evidence.read(control.mutation)) if control.mutation else [],
+    }
+    return render(request, "reviews/control.html", context, status=422 if form.is_bound else 200)
+
+
+def _steps(mutation: bytes) -> list[dict[str, object]]:
+    """The steps of the patch: what is done, where, and the value that it puts there."""
+    return [
+        {
+            "op": str(step.get("op", "")),
+            "path": str(step.get("path", "")),
+            "value": words.whole(document_rows.told(step["value"])) if "value" in step else None,
+        }
+        for step in strict_json.parse(mutation)
+    ]
+
+
+# --- comments ---------------------------------------------------------------------------------------------------------
+
+
+@login_required
+@require_POST
+def add_comment(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
+    revision = revision_or_404(request, case_id, number)
+    user, case = user_of(request), revision.case
+    policies.require(case, user, "comment")
+    reading.require(revision, user)
+    form = CommentForm(request.POST)
+    if form.is_valid():
+        said = form.cleaned_data
+        try:
+            comments.add(user, revision=revision, pointer=said["pointer"], text=said["text"])
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, "The comment is open until somebody resolves it.")
+            return redirect(_place(case, revision, said["pointer"]))
+    return render_revision(request, revision, asked=request.POST.get("pointer", ""), form=form)
+
+
+@login_required
+@require_POST
+def resolve_comment(request: HttpRequest, case_id: CaseId, pk: UUID) -> HttpResponse:
+    comment = comment_or_404(request, case_id, pk)
+    form = ResolutionForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise ValidationError(form.errors.as_data()["resolution"])
+        comments.resolve(user_of(request), comment=comment, resolution=form.cleaned_data["resolution"])
+    except ValidationError as refused:
+        messages.error(request, " ".join(refused.messages))
+    else:
+        messages.success(request, "The comment is resolved.")
+    return redirect(_place(comment.revision.case, comment.revision, comment.pointer))
+
+
+def _place(case: Case, revision: FixtureRevision, pointer: str) -> str:
+    """The document at the place of a comment."""
+    return f"{reverse('revision', args=[case.readable_id, revision.number])}#{document_rows.anchor_of(pointer)}"
