@@ -2,28 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
+from uuid import UUID
 
 import django_filters
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-from replaycases.accounts.models import User
-from replaycases.cases.models import Case, FixtureRevision, LaneName, Stage
+from replaycases.accounts.models import Project, Team, User
+from replaycases.cases import searching
+from replaycases.cases.models import Case, CaseOwner, Comparison, LaneName, Stage
 from replaycases.web.labels import VERDICTS
+from replaycases.web.pages import ROWS_A_PAGE
+from replaycases.web.templatetags import ui
+from replaycases.web.templatetags.evidence import visible_html
 
 NO_VERDICT = "none"
+# Only so many are counted and can be leafed through: beyond that a filter finds what one looks for.
+COUNTED = 5_000
+SOON = (1, 7, 30, 90)
+ORDER = ("-created_at", "-number")
+# Of the case's own row: a join makes the database read all of the other table where many rows match.
+COLUMNS = (
+    "project_id",
+    "number",
+    "title",
+    "incident_id",
+    "stage",
+    "lane",
+    "verdict",
+    "latest_comparison_id",
+    "flagged",
+    "security_incident",
+    "contained_at",
+    "evidence_expires_at",
+    "created_at",
+)
 
 
-def listed_cases(user: User) -> QuerySet[Case]:
-    """Cases that the user may see, newest first, each with its newest comparison. A verdict over an earlier revision
-    says nothing about the current one, so it is not shown here."""
-    cases = Case.objects.visible_to(user).select_related("project", "current_revision", "latest_comparison")
-    return cases.order_by("-created_at", "-number")
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """One page. `rows` are table rows, drawn; `total` is None where there are too many to be counted."""
+
+    rows: SafeString
+    number: int
+    first: int
+    last: int
+    total: int | None
+    has_next: bool
+
+    @property
+    def has_previous(self) -> bool:
+        return self.number > 1
+
+    @property
+    def previous_number(self) -> int:
+        return self.number - 1
+
+    @property
+    def next_number(self) -> int:
+        return self.number + 1
 
 
 class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
     q = django_filters.CharFilter(method="search", label="Search", widget=forms.TextInput(attrs={"type": "search"}))
+    project = django_filters.ChoiceFilter(method="in_project", empty_label="any project", label="Project")
     stage = django_filters.ChoiceFilter(choices=Stage.choices, empty_label="any stage", label="Stage")
     lane = django_filters.ChoiceFilter(choices=LaneName.choices, empty_label="any lane", label="Lane")
     verdict = django_filters.ChoiceFilter(
@@ -32,29 +84,185 @@ class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filte
         empty_label="any verdict",
         label="Latest verdict",
     )
+    owner = django_filters.ChoiceFilter(method="owned_by", empty_label="any owner", label="Owner")
+    expires = django_filters.ChoiceFilter(
+        choices=[(days, f"in {days} day{'s' if days > 1 else ''}") for days in SOON],
+        method="expiring",
+        empty_label="any time",
+        label="Evidence expires",
+    )
+    flagged = django_filters.BooleanFilter(
+        method="marked", widget=forms.CheckboxInput, label="Re-review asked", field_name="flagged"
+    )
+    security = django_filters.BooleanFilter(
+        method="marked", widget=forms.CheckboxInput, label="Security incident", field_name="security_incident"
+    )
 
     class Meta:
         model = Case
         fields: list[str] = []
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: Any, user: User, projects: Sequence[Project], **kwargs: Any) -> None:
+        super().__init__(*args, queryset=Case.objects.filter(project__in=[p.pk for p in projects]), **kwargs)
+        self.user = user
+        self.projects = {project.key: project for project in projects}
+        # Whether a word that is found nearly everywhere was searched for: then the matches are not counted.
+        self.frequent = False
+        self.filters["project"].extra["choices"] = [(key, key) for key in self.projects]
+        self.filters["owner"].extra["choices"] = owner_choices(projects)
         for field in self.form.fields.values():
-            field.widget.attrs["class"] = "input"
+            if not isinstance(field.widget, forms.CheckboxInput):
+                field.widget.attrs["class"] = "input"
 
     def search(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
-        """By readable id, title, incident, the fixture's case id, or the start of any of its hashes."""
-        text = value.strip()
-        wanted = Q(title__icontains=text) | Q(incident_id__icontains=text) | Q(case_id__icontains=text)
-        key, dash, number = text.upper().rpartition("-")
-        if dash and number.isdecimal() and len(number) < 10:
-            wanted |= Q(project__key=key, number=int(number))
-        digest = text.lower().removeprefix("sha256:")
-        if len(digest) >= 4:
-            start = f"sha256:{digest}"
-            hashed = Q(content_hash__startswith=start) | Q(fixture_hash__startswith=start)
-            wanted |= Q(Exists(FixtureRevision.objects.filter(hashed, case=OuterRef("pk"))))
-        return cases.filter(wanted)
+        found = searching.matching(value, self.projects)
+        self.frequent = found.frequent
+        return cases.filter(found.condition)
+
+    def in_project(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
+        return cases.filter(project=self.projects[value])
 
     def with_verdict(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
         return cases.filter(verdict="" if value == NO_VERDICT else value)
+
+    def owned_by(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
+        kind, _, key = value.partition(":")
+        if kind == "me":
+            mine = Q(user=self.user) | Q(team__in=list(self.user.teams.values_list("pk", flat=True)))
+        else:
+            mine = Q(**{kind: UUID(key)})
+        return cases.filter(Exists(CaseOwner.objects.filter(mine, case=OuterRef("pk"))))
+
+    def expiring(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
+        return cases.filter(evidence_expires_at__lte=timezone.now() + timedelta(days=int(value)))
+
+    def marked(self, cases: QuerySet[Case], name: str, value: bool) -> QuerySet[Case]:
+        return cases.filter(**{name: True}) if value else cases
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """What runs out first stands first where that was asked for; else the newest."""
+        return ("evidence_expires_at", *ORDER) if self.form.cleaned_data.get("expires") else ORDER
+
+
+def owner_choices(projects: Iterable[Project]) -> list[tuple[str, Any]]:
+    """Me, the teams and the people of the projects. Two queries."""
+    keys = [project.pk for project in projects]
+    teams = Team.objects.filter(project__in=keys).select_related("project")
+    people = User.objects.filter(memberships__project__in=keys, is_active=True).distinct().order_by("display_name")
+    many = len(keys) > 1
+    return [
+        ("me", "me, or a team of mine"),
+        ("Teams", [(f"team:{team.pk}", f"{team.name} ({team.project.key})" if many else team.name) for team in teams]),
+        ("People", [(f"user:{person.pk}", str(person)) for person in people]),
+    ]
+
+
+def listing(found: CaseFilter, number: str | None) -> Listing:
+    """The page of that number, or the nearest one."""
+    if not found.is_valid():
+        return Listing(rows=SafeString(), number=1, first=0, last=0, total=0, has_next=False)
+    cases = found.qs.order_by(*found.order)
+    wanted = max(1, int(number)) if number and number.isdecimal() and len(number) < 9 else 1
+    rows = _rows(cases, wanted)
+    total = None if found.frequent else _total(cases, rows, wanted)
+    if not rows and wanted > 1:
+        reachable = 0 if found.frequent else COUNTED if total is None else total
+        wanted = max(1, -(-min(reachable, COUNTED) // ROWS_A_PAGE))
+        rows = _rows(cases, wanted)
+    start = (wanted - 1) * ROWS_A_PAGE
+    shown = rows[:ROWS_A_PAGE]
+    return Listing(
+        rows=_drawn(shown, {project.pk: project.key for project in found.projects.values()}),
+        number=wanted,
+        first=start + 1 if shown else 0,
+        last=start + len(shown),
+        total=total,
+        has_next=len(rows) > ROWS_A_PAGE and start + ROWS_A_PAGE < COUNTED,
+    )
+
+
+def _rows(cases: QuerySet[Case], page: int) -> list[tuple[Any, ...]]:
+    """The rows of the page and one more, which says that there is a next page."""
+    start = (page - 1) * ROWS_A_PAGE
+    if start >= COUNTED:
+        return []
+    return list(cases.values_list(*COLUMNS)[start : start + ROWS_A_PAGE + 1])
+
+
+def _total(cases: QuerySet[Case], rows: Sequence[Any], page: int) -> int | None:
+    """How many there are, None for more than COUNTED. Not asked of the database where the rows tell."""
+    if 0 < len(rows) <= ROWS_A_PAGE or (page == 1 and not rows):
+        return (page - 1) * ROWS_A_PAGE + len(rows)
+    counted: int = cases.order_by().values("pk")[: COUNTED + 1].count()
+    return counted if counted <= COUNTED else None
+
+
+def _drawn(rows: Sequence[tuple[Any, ...]], keys: Mapping[UUID, str]) -> SafeString:
+    """Rows are put together here and not by a template: five hundred of them take a template longer than everything
+    else on the page does. Each part is escaped where it is made."""
+    at = COLUMNS.index("latest_comparison_id")
+    compared = [row[at] for row in rows if row[at] is not None]
+    numbers = dict(Comparison.objects.filter(pk__in=compared).order_by().values_list("pk", "number"))
+    return SafeString("\n".join(_row(row, keys, numbers) for row in rows))
+
+
+def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], numbers: Mapping[UUID, int]) -> str:
+    project, number, title, incident, stage, lane, verdict, newest, flagged, security, contained, expires, at = values
+    key, compared = keys[project], numbers.get(newest)
+    address = f"{_list_address()}{key}-{number}/"
+    marks = (_mark("bad", "warn", "security incident, not contained") if security and contained is None else "") + (
+        _mark("look", "clock", "re-review asked") if flagged else ""
+    )
+    shown = (
+        f'<a href="{address}comparisons/{compared}/">{_verdict(verdict)}</a>' if compared else _mute("never compared")
+    )
+    return (
+        f'<tr><th scope="row" class="id"><a href="{address}">{key}-{number}</a></th>'
+        f'<td class="grow">{visible_html(title)}{marks}</td><td class="nw">{visible_html(incident)}</td>'
+        f"<td>{_stage(stage)}</td><td>{_lane(lane)}</td><td>{shown}</td>"
+        f'<td class="nw">{_day(expires)}</td><td class="r nw">{_day(at)}</td></tr>'
+    )
+
+
+@cache
+def _list_address() -> str:
+    return reverse("case_list")
+
+
+@cache
+def _stage(stage: str) -> str:
+    return render_to_string("parts/stage.html", ui.stage_of(stage))
+
+
+@cache
+def _verdict(label: str) -> str:
+    return ui.verdict_badge(label)
+
+
+@cache
+def _lane(lane: str) -> str:
+    return format_html('<span class="lane">{}</span>', lane) if lane else _mute("none")
+
+
+@cache
+def _mute(word: str) -> str:
+    return format_html('<span class="mute">{}</span>', word)
+
+
+@cache
+def _mark(css: str, icon: str, words: str) -> str:
+    return format_html('<span class="sub st {}">{}{}</span>', css, ui.icon(icon), words)
+
+
+_MONTHS = ("", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def _day(at: datetime | None) -> str:
+    """The day of an instant, with the full time on hover, as `{% when at "day" %}` draws it."""
+    if at is None:
+        return _mute("-")
+    local = timezone.localtime(at)
+    full = local.isoformat(sep=" ", timespec="seconds")
+    words = f"{local.day} {_MONTHS[local.month]} {local.year}"
+    return f'<time datetime="{full[:10]}T{full[11:]}" title="{full[:19]}, UTC{full[19:]}">{words}</time>'

@@ -161,7 +161,7 @@ def test_a_failure_statement_without_a_part_is_refused_and_the_part_named(
 def test_a_part_that_takes_more_room_than_is_kept_is_refused_not_cut(
     signed_in: Client, project: Project, part: str
 ) -> None:
-    said = "\x01" * 250 if part == "title" else "\x01" * 3000
+    said = "\x01" * 250 if part == "title" else "The lookup said " + "\x01" * 3000
     response = signed_in.post("/cases/new/", new_case(project, factories.fixture(), **{part: said}))
     assert response.status_code == 422
     assert "characters; at most" in response.content.decode()

@@ -93,6 +93,21 @@ class Case(models.Model):
                 name="case_without_review_date",
             ),
             models.Index(fields=["project", "flagged"], condition=models.Q(flagged=True), name="case_flagged"),
+            # The list, newest first: of everything, of a project, and by each filter that many cases share. On
+            # PostgreSQL `case_by_text` finds words (see migration `case_search`).
+            models.Index(fields=["-created_at", "-number"], name="case_newest"),
+            models.Index(fields=["project", "-created_at", "-number"], name="case_newest_of_project"),
+            models.Index(fields=["stage", "-created_at", "-number"], name="case_newest_by_stage"),
+            models.Index(fields=["lane", "-created_at", "-number"], name="case_newest_by_lane"),
+            models.Index(fields=["verdict", "-created_at", "-number"], name="case_newest_by_verdict"),
+            models.Index(
+                fields=["-created_at"], condition=models.Q(security_incident=True), name="case_security_incident"
+            ),
+            models.Index(
+                fields=["evidence_expires_at", "-created_at", "-number"],
+                condition=models.Q(evidence_expires_at__isnull=False),
+                name="case_soonest_to_expire",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="case_number_once_per_project"),

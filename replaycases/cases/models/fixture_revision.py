@@ -42,6 +42,10 @@ class FixtureRevision(models.Model):
 
     class Meta:
         ordering = ["case", "-number"]
+        indexes = [
+            models.Index(fields=["fixture_hash"], name="revision_by_fixture_hash", opclasses=["varchar_pattern_ops"]),
+            models.Index(fields=["content_hash"], name="revision_by_content_hash", opclasses=["varchar_pattern_ops"]),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["case", "number"], name="revision_number_once_per_case"),
         ]

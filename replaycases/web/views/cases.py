@@ -17,9 +17,8 @@ from replaycases.cases import intake, policies, reading
 from replaycases.cases.models import Case
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web import case_page
-from replaycases.web.case_list import CaseFilter, listed_cases
+from replaycases.web.case_list import CaseFilter, listing
 from replaycases.web.forms import ComparisonForm, ControlForm, NewCaseForm, projects_where
-from replaycases.web.pages import page_of
 from replaycases.web.scope import CaseId, case_or_404, user_of
 
 
@@ -27,19 +26,18 @@ from replaycases.web.scope import CaseId, case_or_404, user_of
 @require_safe
 def case_list(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
-    found = CaseFilter(request.GET, queryset=listed_cases(user))
-    return render(
-        request,
-        "cases/list.html",
-        {
-            "section": "cases",
-            "filter": found,
-            "filtered": any(request.GET.get(name) for name in found.filters),
-            "page": page_of(request, found.qs if found.is_valid() else found.qs.none()),
-            "has_projects": Project.objects.visible_to(user).exists(),
-            "may_create": projects_where(user, CREATES_CASES).exists(),
-        },
-    )
+    projects = list(Project.objects.visible_to(user).order_by("key"))
+    found = CaseFilter(request.GET, user=user, projects=projects)
+    context = {
+        "section": "cases",
+        "filter": found,
+        "selects": [found.form[name] for name in ("project", "stage", "lane", "verdict", "owner", "expires")],
+        "filtered": any(request.GET.get(name) for name in found.filters),
+        "page": listing(found, request.GET.get("page")),
+        "has_projects": bool(projects),
+        "may_create": projects_where(user, CREATES_CASES).exists(),
+    }
+    return render(request, "cases/list.html", context)
 
 
 @login_required
