@@ -126,6 +126,11 @@ class Facts:
         hashes = (self.case.project_id, revision.fixture_hash, revision.checks_hash)
         return [run for run in self.bundle.runs[hashes] if run.run_set.implementation.digest == implementation.digest]
 
+    def runs_in(self, stay: LaneEntry) -> list[Run]:
+        """Every run of a stay that the bundle was asked for, in the order of their numbers."""
+        found = (run for runs in self.bundle.runs.values() for run in runs if run.run_set.lane_entry_id == stay.pk)
+        return sorted(found, key=lambda run: run.number)
+
     def override(self, gate: str) -> Proposal | None:
         """The confirmed override of exactly this gate for the current revision that has not ended."""
         return self.bundle.overrides.get((self.key, self.case.current_revision_id, gate))
@@ -134,13 +139,15 @@ class Facts:
 class Bundle:
     """The facts of many cases together."""
 
-    def __init__(self, cases: Iterable[Case]) -> None:
+    def __init__(self, cases: Iterable[Case], stays: Iterable[LaneEntry] = ()) -> None:
+        """`stays` are those whose every run is wanted too: see `Facts.runs_in`."""
         self._keys = [case.pk for case in cases]
+        self._stays = [entry.pk for entry in stays]
 
     @classmethod
-    def of_surrounded(cls, cases: Sequence[Case]) -> Bundle:
+    def of_surrounded(cls, cases: Sequence[Case], stays: Iterable[LaneEntry] = ()) -> Bundle:
         """The same for cases that were loaded through `surrounded` just now: they are not asked for again."""
-        made = cls(cases)
+        made = cls(cases, stays)
         made.snapshots = {case.pk: _snapshot(case) for case in cases}
         return made
 
@@ -181,6 +188,8 @@ class Bundle:
                 side.digest for provenance in provenances for side in (provenance.affected, provenance.fixed) if side
             },
         )
+        if self._stays:
+            wanted |= Q(run_set__lane_entry__in=self._stays)
         return _grouped(
             ((run.project_id, run.run_set.fixture_hash, run.run_set.checks_hash), run) for run in runs_where(wanted)
         )

@@ -1,0 +1,254 @@
+"""What the pages about lanes show: what stands in each, how it has run, and what came from elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from replaycases.accounts import access
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import PROMOTES, SETS_LANE_POLICY
+from replaycases.cases import lanes
+from replaycases.cases.models import ENDED, Case, CiReport, Lane, LaneEntry, LaneName, Run, Stage
+from replaycases.web import history_strip, proposal_rows
+from replaycases.web.forms_lanes import PolicyForm
+from replaycases.web.history_strip import Health, Outcome
+from replaycases.web.labels import Look, verdict_look
+
+HEALTH_DAYS = 14
+CI_SHOWN = 8
+MOST_CANDIDATES = 500
+NO_VERDICT = Look(word="Not compared with its fixed version", css="dunno", icon="q")
+
+# What a case of the lane is promoted to from here; compatibility leads nowhere (A25).
+LEADS_TO: Mapping[LaneName, LaneName] = {LaneName.NONBLOCKING: LaneName.BLOCKING}
+ABOUT: Mapping[LaneName, str] = {
+    LaneName.BLOCKING: "A case in it that fails stops a release.",
+    LaneName.NONBLOCKING: "Its cases run and are shown; they stop nothing until they have a history.",
+    LaneName.COMPATIBILITY: (
+        "Its cases never block a release: they ask a live provider, so what they replay against is not recorded. "
+        "When a result changes, it cannot be told whether the workflow changed or the model behind it."
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stand:
+    """One lane of a project. `lane` is unsaved where nothing ever stood in it. `verdicts` counts the verdicts of what
+    stands in it, over the fixed version of each case; `form` is there for whoever may set the policy."""
+
+    lane: Lane
+    about: str
+    cases: int
+    flagged: int
+    runs: Mapping[Outcome, int]
+    last_run: datetime | None
+    verdicts: list[tuple[Look, int]]
+    health: Health
+    ci: list[CiReport]
+    form: PolicyForm | None
+
+    @property
+    def name(self) -> LaneName:
+        return LaneName(self.lane.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryRow:
+    """`counts` are the runs of this stay by outcome, in words and looks."""
+
+    entry: LaneEntry
+    counts: list[tuple[Look, int]]
+    current: bool
+
+
+def stands(project: Project, user: User, *, refused: PolicyForm | None = None) -> list[Stand]:
+    """The three lanes of a project, the strictest first. Six queries. `refused` takes the place of its lane's form."""
+    kept = {lane.name: lane for lane in Lane.objects.filter(project=project)}
+    ordered = (LaneName.BLOCKING, LaneName.NONBLOCKING, LaneName.COMPATIBILITY)
+    here = [kept.get(name) or Lane(project=project, name=name) for name in ordered]
+    counted = _entries_counted(kept.values())
+    verdicts = _verdicts(kept.values())
+    runs, last = _runs_by_day(kept.values())
+    reports = _reports(kept.values())
+    may_set = access.has_any(user, project, SETS_LANE_POLICY)
+    return [
+        Stand(
+            lane=lane,
+            about=ABOUT[LaneName(lane.name)],
+            cases=counted.get(lane.pk, (0, 0))[0],
+            flagged=counted.get(lane.pk, (0, 0))[1],
+            runs=sum((Counter(day) for day in runs[lane.pk].values()), Counter[Outcome]()),
+            last_run=last.get(lane.pk),
+            verdicts=verdicts[lane.pk],
+            health=history_strip.health(_every_day(runs[lane.pk]), where=f"lane {lane.name}"),
+            ci=reports[lane.pk],
+            form=_policy_form(lane, refused) if may_set else None,
+        )
+        for lane in here
+    ]
+
+
+def _policy_form(lane: Lane, refused: PolicyForm | None) -> PolicyForm:
+    return refused if refused is not None and refused.lane_name == lane.name else PolicyForm(lane=lane)
+
+
+def _entries_counted(here: Iterable[Lane]) -> dict[UUID, tuple[int, int]]:
+    """{lane: (cases in it, flagged ones among them)}."""
+    rows = (
+        LaneEntry.objects.filter(lane__in=here, left_at=None)
+        .values("lane")
+        .annotate(cases=Count("pk"), flagged=Count("pk", filter=Q(case__flagged=True)))
+    )
+    return {row["lane"]: (row["cases"], row["flagged"]) for row in rows}
+
+
+def _verdicts(here: Iterable[Lane]) -> defaultdict[UUID, list[tuple[Look, int]]]:
+    """Per lane how many cases have which verdict: the newest one of the revision that stands there, against the fixed
+    version that the case names. Every other case counts as not compared."""
+    over_fixed = models.When(
+        case__current_revision=F("revision"),
+        case__latest_comparison__new=F("case__provenance__fixed"),
+        then=F("case__verdict"),
+    )
+    rows = (
+        LaneEntry.objects.filter(lane__in=here, left_at=None)
+        .annotate(label=models.Case(over_fixed, default=None))
+        .values("lane", "label")
+        .annotate(cases=Count("pk"))
+        .order_by("-cases", "label")
+    )
+    found: defaultdict[UUID, list[tuple[Look, int]]] = defaultdict(list)
+    for row in rows:
+        look = NO_VERDICT if row["label"] is None else verdict_look(row["label"])
+        found[row["lane"]].append((look, row["cases"]))
+    return found
+
+
+def _runs_by_day(
+    here: Iterable[Lane],
+) -> tuple[defaultdict[UUID, dict[date, Counter[Outcome]]], dict[UUID, datetime]]:
+    """({lane: {day: runs by outcome}}, {lane: when the last run ended}) over the last days. One query."""
+    since = _first_day()
+    rows = (
+        Run.objects.filter(
+            run_set__lane_entry__lane__in=here, run_set__voided_at=None, state__in=ENDED, finished_at__date__gte=since
+        )
+        .order_by()
+        .annotate(day=TruncDate("finished_at"), lane=F("run_set__lane_entry__lane"))
+        .values("lane", "day", "state", "status", "boundary_passed")
+        .annotate(runs=Count("pk"), last=Max("finished_at"))
+    )
+    days: defaultdict[UUID, dict[date, Counter[Outcome]]] = defaultdict(lambda: defaultdict(Counter))
+    last: dict[UUID, datetime] = {}
+    for row in rows:
+        name = history_strip.outcome(row["state"], row["status"], row["boundary_passed"])
+        days[row["lane"]][row["day"]][name] += row["runs"]
+        last[row["lane"]] = max(last.get(row["lane"], row["last"]), row["last"])
+    return days, last
+
+
+def _first_day() -> date:
+    return timezone.localdate() - timedelta(days=HEALTH_DAYS - 1)
+
+
+def _every_day(found: Mapping[date, Counter[Outcome]]) -> dict[date, Mapping[Outcome, int]]:
+    return {
+        day: found.get(day, Counter()) for day in (_first_day() + timedelta(days=index) for index in range(HEALTH_DAYS))
+    }
+
+
+def _reports(here: Iterable[Lane]) -> defaultdict[UUID, list[CiReport]]:
+    """The newest reports from elsewhere, per lane."""
+    newest = CiReport.objects.filter(lane__in=here).select_related("pushed_by").order_by("-pushed_at")
+    found: defaultdict[UUID, list[CiReport]] = defaultdict(list)
+    for report in newest[: CI_SHOWN * len(LaneName)]:
+        if len(found[report.lane_id]) < CI_SHOWN:
+            found[report.lane_id].append(report)
+    return found
+
+
+def entries_of(lane: Lane) -> QuerySet[LaneEntry]:
+    """What stands in the lane, flagged first, then the longest stay first."""
+    return (
+        LaneEntry.objects.filter(lane=lane, left_at=None)
+        .select_related(
+            "case__project",
+            "case__latest_comparison",
+            "revision",
+            "entered_by",
+            "demotion__owner",
+            "demotion__owner_team",
+        )
+        .order_by("-case__flagged", "entered_at")
+    )
+
+
+def entry_rows(entries: Sequence[LaneEntry]) -> list[EntryRow]:
+    """With each stay's runs counted. One query."""
+    rows = (
+        Run.objects.filter(run_set__lane_entry__in=entries, run_set__voided_at=None)
+        .order_by()
+        .values("run_set__lane_entry", "state", "status", "boundary_passed")
+        .annotate(runs=Count("pk"))
+    )
+    counts: defaultdict[UUID, Counter[Outcome]] = defaultdict(Counter)
+    for row in rows:
+        name = history_strip.outcome(row["state"], row["status"], row["boundary_passed"])
+        counts[row["run_set__lane_entry"]][name] += row["runs"]
+    return [
+        EntryRow(
+            entry=entry,
+            counts=[
+                (look, counts[entry.pk][name]) for name, look in history_strip.LOOKS.items() if counts[entry.pk][name]
+            ],
+            current=entry.revision_id == entry.case.current_revision_id,
+        )
+        for entry in entries
+    ]
+
+
+def candidates(project: Project) -> list[Case]:
+    """Reproduced cases that stand in no lane, the longest wait first."""
+    waiting = Case.objects.filter(project=project, stage=Stage.REPRODUCED, lane="")
+    return list(waiting.select_related("project", "latest_comparison").order_by("stage_since")[:MOST_CANDIDATES])
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreviewRow:
+    """`open` of `total` gates let the case through."""
+
+    case: Case
+    will_move: bool
+    why: str
+    open: int
+    total: int
+
+
+def preview_row(found: lanes.Preview) -> PreviewRow:
+    total = len(found.gates)
+    blocking = sum(gate.blocks for gate in found.gates)
+    return PreviewRow(case=found.case, will_move=found.will_move, why=found.why, open=total - blocking, total=total)
+
+
+def promoters() -> str:
+    return proposal_rows.in_words(PROMOTES)
+
+
+def overview(user: User, project: Project | None, projects: Sequence[Project], **more: Any) -> dict[str, Any]:
+    return {
+        "section": "lanes",
+        "projects": projects,
+        "project": project,
+        "stands": stands(project, user, **more) if project else [],
+        "legend": history_strip.LOOKS,
+    }

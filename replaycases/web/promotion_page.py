@@ -1,0 +1,284 @@
+"""What the promotion page shows: the gates of the next lane, what stands in the way, and how the revision has run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce, NullIf
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+
+from replaycases.accounts.models import User
+from replaycases.cases import gates, policies
+from replaycases.cases.gate_facts import Bundle, surrounded
+from replaycases.cases.lane_history import History, history_of
+from replaycases.cases.lane_moves import STRONGEST_FIRST
+from replaycases.cases.lifecycle import GATES_OF
+from replaycases.cases.models import (
+    ENDED,
+    Boundary,
+    Case,
+    CaseOwner,
+    CiResult,
+    DecisionKind,
+    LaneEntry,
+    LaneName,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+    Run,
+    Stage,
+)
+from replaycases.web import history_strip, proposal_rows
+from replaycases.web.forms_lanes import HistoryForm, PromotionForm
+from replaycases.web.labels import Look
+
+GATE_LOOKS: Mapping[gates.GateState, Look] = {
+    "error": Look(word="error", css="bad", icon="warn"),
+    "unsatisfied": Look(word="unsatisfied", css="bad", icon="cross"),
+    "overridden": Look(word="overridden", css="look", icon="pen"),
+    "satisfied": Look(word="satisfied", css="ok", icon="check"),
+    "not_applicable": Look(word="not applicable", css="dunno", icon="dash"),
+}
+COMPATIBILITY_VERDICTS = frozenset({"compatible_pass", "compatible_fail"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    label: str
+    address: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRow:
+    """`override` is the address at which one can be proposed, "" where none is possible."""
+
+    gate: gates.Gate
+    look: Look
+    css: str
+    links: tuple[Link, ...]
+    override: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """A run of the stay; `uncounted` is why it does not count towards the history, "" if it does."""
+
+    run: Run
+    look: Look
+    uncounted: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Owner:
+    boundary: str
+    name: str
+
+
+ACTIONS: tuple[policies.ActionName, ...] = (
+    "promote",
+    "propose_demotion",
+    "propose_retirement",
+    "propose_override",
+    "request_run_set",
+)
+
+
+class Shown:
+    """A case with everything that the page reads of it, in as few queries as the gates need anyway. Raises Http404 for
+    a case that the user may not see."""
+
+    def __init__(self, user: User, key: str, number: int) -> None:
+        seen = surrounded(Case.objects.visible_to(user)).select_related("latest_comparison").annotate(**_named())
+        self.case: Any = get_object_or_404(seen, project__key=key, number=number)
+        self.entries = sorted(
+            LaneEntry.objects.filter(case=self.case, left_at=None).select_related("lane", "revision"),
+            key=lambda entry: STRONGEST_FIRST.index(LaneName(entry.lane.name)),
+        )
+        bundle = Bundle.of_surrounded([self.case], self.entries)
+        [self.facts] = bundle.facts()
+        self.proposals = [_of(self.case, proposal) for proposal in bundle.proposals[self.case.pk]]
+
+
+def _of(case: Case, proposal: Proposal) -> Proposal:
+    proposal.case = case
+    return proposal
+
+
+def _named() -> dict[str, Any]:
+    """The owner of each boundary by name, and the newest result from elsewhere, beside the case."""
+    person = Coalesce(NullIf("user__display_name", Value("")), "user__username", "team__name")
+    owners = CaseOwner.objects.filter(case=OuterRef("pk"))
+    newest = CiResult.objects.filter(revision=OuterRef("current_revision")).order_by("-report__pushed_at")
+    return {
+        **{
+            f"owner_{boundary.value}": Subquery(owners.filter(boundary=boundary).values_list(person))
+            for boundary in Boundary
+        },
+        "ci_label": Subquery(newest.values("label")[:1]),
+        "ci_version": Subquery(newest.values("report__implementation_version")[:1]),
+        "ci_at": Subquery(newest.values("report__pushed_at")[:1]),
+    }
+
+
+def next_lane(shown: Shown, asked: str = "") -> LaneName:
+    """The lane that is asked for, or the one that comes next: blocking once the current revision stands in nonblocking
+    or blocking, else nonblocking."""
+    if asked in LaneName.values:
+        return LaneName(asked)
+    inside = {entry.lane.name for entry in shown.entries if entry.revision_id == shown.case.current_revision_id}
+    return LaneName.BLOCKING if inside & {LaneName.BLOCKING, LaneName.NONBLOCKING} else LaneName.NONBLOCKING
+
+
+def context(
+    shown: Shown,
+    *,
+    user: User,
+    lane: LaneName,
+    found: Sequence[gates.Gate] | None = None,
+    refused: str = "",
+    form: PromotionForm | None = None,
+    history_form: HistoryForm | None = None,
+) -> dict[str, Any]:
+    """`found` are the gates as a refused promotion computed them, None: compute them; `refused` is why the last thing
+    that was asked for was not done."""
+    case, facts = shown.case, shown.facts
+    actions = {action.name: action for action in policies.available_actions(case, user, only=ACTIONS)}
+    if found is None:
+        found = gates.gates_from(facts, GATES_OF[lane], actor=user) if case.current_revision else []
+    offers = actions["propose_override"].allowed and case.stage == Stage.REPRODUCED
+    stands = next((entry for entry in shown.entries if _holds(entry, case, lane)), None)
+    blocking = [gate for gate in _blocking_first(found) if gate.blocks]
+    pending = [proposal for proposal in shown.proposals if proposal.state == ProposalState.PENDING]
+    return {
+        "section": "lanes",
+        "tab": "promotion",
+        "case": case,
+        "revision": case.current_revision,
+        "target": lane,
+        "stands": stands,
+        "gates": [_row(case, gate, lane, offers) for gate in _blocking_first(found)],
+        "sums": _sums(found),
+        "blocking": blocking,
+        "why_not": _why_not(actions["promote"], blocking, stands, case),
+        "now": timezone.now(),
+        "refused": refused,
+        "form": form or PromotionForm(initial={"lane": lane, "fixture_hash": _seen(case)}),
+        "actions": actions,
+        "provenance": facts.provenance,
+        "owners": _owners(case),
+        "expectation": facts.approvals.get(DecisionKind.EXPECTATION),
+        "pending": proposal_rows.rows(pending, user),
+        "overrides": _overrides(shown),
+        "compatible": case.verdict in COMPATIBILITY_VERDICTS,
+        **_history(shown, _watched(shown), actions["request_run_set"], history_form),
+    }
+
+
+def _seen(case: Case) -> str:
+    return case.current_revision.fixture_hash if case.current_revision else ""
+
+
+def _holds(entry: LaneEntry, case: Case, lane: LaneName) -> bool:
+    return entry.lane.name == lane and entry.revision_id == case.current_revision_id
+
+
+def _watched(shown: Shown) -> LaneEntry | None:
+    """The stay whose runs are shown: the current revision's in its strongest lane, else the strongest there is."""
+    own = [entry for entry in shown.entries if entry.revision_id == shown.case.current_revision_id]
+    return next(iter(own or shown.entries), None)
+
+
+def _blocking_first(found: Iterable[gates.Gate]) -> list[gates.Gate]:
+    order = list(GATE_LOOKS)
+    return sorted(found, key=lambda gate: order.index(gate.state))
+
+
+def _sums(found: Sequence[gates.Gate]) -> list[tuple[Look, int]]:
+    counts = {state: sum(gate.state == state for gate in found) for state in GATE_LOOKS}
+    return [(GATE_LOOKS[state], count) for state, count in counts.items() if count]
+
+
+def _row(case: Case, gate: gates.Gate, lane: LaneName, may_propose: bool) -> GateRow:
+    possible = may_propose and gates.may_override(gate.name, gate.state, GATES_OF[lane])
+    return GateRow(
+        gate=gate,
+        look=GATE_LOOKS[gate.state],
+        css="block" if gate.blocks else "over" if gate.state == "overridden" else "",
+        links=tuple(Link(label=shown.label, address=_address(case, shown)) for shown in gate.evidence),
+        override=f"{reverse('case_overrides', args=[case.readable_id])}?gate={gate.name}" if possible else "",
+    )
+
+
+def _address(case: Case, shown: gates.Evidence) -> str:
+    page = reverse("case", args=[case.readable_id])
+    if shown.kind == "comparison" and shown.number:
+        return reverse("comparison", args=[case.readable_id, shown.number])
+    if shown.kind == "run" and shown.number:
+        return reverse("run", args=[case.project.key, shown.number])
+    if shown.kind == "proposal":
+        return f"{reverse('case_promotion', args=[case.readable_id])}#overrides"
+    places = {"control": "#controls", "revision": "#revisions", "decision": "#timeline", "details": "#details"}
+    return page + places.get(shown.kind, "")
+
+
+def _why_not(promote: policies.Action, blocking: Sequence[gates.Gate], stands: LaneEntry | None, case: Case) -> str:
+    """Why the button is off, "" if it is on."""
+    if stands is not None:
+        return f"Revision {stands.revision.number} stands in lane {stands.lane.name} already."
+    if not promote.allowed:
+        return promote.why_not
+    if case.current_revision is None:
+        return "The case has no fixture yet."
+    if blocking:
+        names = ", ".join(gate.title[:1].lower() + gate.title[1:] for gate in blocking)
+        return f"{len(blocking)} gate{'s block' if len(blocking) > 1 else ' blocks'}: {names}."
+    return ""
+
+
+def _owners(case: Any) -> list[Owner]:
+    return [
+        Owner(boundary=boundary.label, name=getattr(case, f"owner_{boundary.value}") or "") for boundary in Boundary
+    ]
+
+
+def _overrides(shown: Shown) -> dict[str, list[Proposal]]:
+    """The overrides that hold now, and those that no longer do or never did; pending ones stand among the proposals."""
+    decided = [
+        proposal
+        for proposal in shown.proposals
+        if proposal.kind == ProposalKind.OVERRIDE and proposal.state != ProposalState.PENDING
+    ]
+    holding = [proposal for proposal in decided if shown.facts.override(proposal.gate) == proposal]
+    return {"standing": holding, "past": [proposal for proposal in decided if proposal not in holding]}
+
+
+def _history(
+    shown: Shown, entry: LaneEntry | None, asking: policies.Action, history_form: HistoryForm | None
+) -> dict[str, Any]:
+    """The runs of the stay, as a strip and in a table; `outstanding` is how many have not ended."""
+    if entry is None:
+        return {"entry": None}
+    case, facts = shown.case, shown.facts
+    history = history_of(facts.runs_in(entry), fixed=facts.fixed, needed=facts.snapshot.minimum_history)
+    return {
+        "entry": entry,
+        "history": history,
+        "strip": history_strip.strip(history.runs, where=f"{case.readable_id} in lane {entry.lane.name}")
+        if history.runs
+        else None,
+        "history_rows": [_run_row(run, history) for run in reversed(history.runs)],
+        "ended": sum(run.state in ENDED for run in history.runs),
+        "asking": asking,
+        "history_form": history_form or HistoryForm(initial={"runs": min(max(1, history.missing), HistoryForm.MOST)}),
+    }
+
+
+def _run_row(run: Run, history: History) -> RunRow:
+    return RunRow(
+        run=run, look=history_strip.LOOKS[history_strip.outcome_of(run)], uncounted=history.uncounted.get(run.pk, "")
+    )
