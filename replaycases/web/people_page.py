@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Prefetch
@@ -31,28 +30,30 @@ class TeamRow:
     owned: int
 
 
-def members(project: Project) -> list[Member]:
-    """Whoever holds a role, by name. Two queries."""
+def members_and_teams(project: Project) -> tuple[list[Member], list[TeamRow]]:
+    """Whoever holds a role, and every team with its members, by name. Four queries."""
+    owned = _owned(project)
+    return _members(project, owned), _teams(project, owned)
+
+
+def _members(project: Project, owned: Mapping[UUID, int]) -> list[Member]:
     held: dict[User, list[Membership]] = {}
     memberships = Membership.objects.filter(project=project).select_related("user", "project")
     for membership in memberships.order_by("user__display_name", "user__username", "role"):
         held.setdefault(membership.user, []).append(membership)
-    owned = _owned(project, "user")
     return [Member(user=user, memberships=tuple(roles), owned=owned.get(user.pk, 0)) for user, roles in held.items()]
 
 
-def teams(project: Project) -> list[TeamRow]:
-    """Every team with its members, by name. Three queries."""
+def _teams(project: Project, owned: Mapping[UUID, int]) -> list[TeamRow]:
     people = Prefetch("members", queryset=User.objects.order_by("display_name", "username"))
-    owned = _owned(project, "team")
     return [
         TeamRow(team=team, members=tuple(team.members.all()), owned=owned.get(team.pk, 0))
         for team in Team.objects.filter(project=project).prefetch_related(people)
     ]
 
 
-def _owned(project: Project, kind: str) -> Mapping[UUID, int]:
-    """Cases by the person or team ("user", "team") that owns a boundary of them."""
-    rows: Any = CaseOwner.objects.filter(case__project=project, **{f"{kind}__isnull": False})
-    counted: Iterable[tuple[UUID, int]] = rows.values_list(kind).annotate(n=Count("case", distinct=True)).order_by()
-    return dict(counted)
+def _owned(project: Project) -> Mapping[UUID, int]:
+    """How many cases each person and each team owns a boundary of."""
+    owners = CaseOwner.objects.filter(case__project=project).values_list("user", "team")
+    counted = owners.annotate(cases=Count("case", distinct=True)).order_by()
+    return {user or team: cases for user, team, cases in counted}

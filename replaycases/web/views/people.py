@@ -62,13 +62,14 @@ def project_people(request: HttpRequest, key: str) -> HttpResponse:
 def _render_people(request: HttpRequest, project: Project, *, status: int = 200, **shown: Any) -> HttpResponse:
     """`shown` replaces a form that was refused, or holds the `link` of an invitation, which is shown this once."""
     administers = people.may_administer(user_of(request), project)
+    members, teams = people_page.members_and_teams(project)
     tokens = ApiToken.objects.filter(project=project, revoked_at=None).select_related("user").order_by("expires_at")
     context = {
         "section": "people",
         "project": project,
         "administers": administers,
-        "members": people_page.members(project),
-        "teams": people_page.teams(project),
+        "members": members,
+        "teams": teams,
         "role_form": RoleForm(project=project),
         "invitation_form": InvitationForm(),
         "team_form": TeamForm(),
