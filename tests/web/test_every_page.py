@@ -12,7 +12,8 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases.models import Case
+from replaycases.cases import comments, intake
+from replaycases.cases.models import Case, Classification
 from tests import factories
 from tests.web import recorded
 
@@ -22,6 +23,16 @@ PAGES = (
     "/cases/RC-1/",
     "/cases/RC-1/comparisons/1/",
     "/cases/RC-1/comparisons/1/?show=all",
+    "/cases/RC-1/review/",
+    "/cases/RC-1/review/redaction-approval/",
+    "/cases/RC-1/review/expectation-approval/",
+    "/cases/RC-1/revisions/",
+    "/cases/RC-1/revisions/1/",
+    "/cases/RC-1/revisions/1/?at=/events/0/outcome",
+    "/cases/RC-1/revisions/2/differences/",
+    "/cases/RC-1/revisions/new/",
+    "/reviews/",
+    "/reviews/?show=all",
     "/runs/",
     "/runs/RC/1/",
     "/implementations/",
@@ -33,7 +44,11 @@ PAGES = (
 
 @pytest.fixture
 def full(case: Case, everyone: User) -> None:
-    factories.control(factories.revision(case), everyone)
+    changed = factories.fixture(input={"order": "o-2"})
+    revision = intake.add_revision(everyone, case=case, fixture=changed, classification=Classification.REDACTED)
+    case.refresh_from_db()
+    comments.add(everyone, revision=revision, pointer="/events/0/outcome", text="Whose state?")
+    factories.control(revision, everyone)
     recorded.compared(case, everyone, stderr="boom")
 
 
@@ -117,7 +132,7 @@ def test_a_fault_of_ours_is_told_in_our_own_words(everyone: User, monkeypatch: p
     def broken(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("broken on purpose")
 
-    monkeypatch.setattr("replaycases.web.views.cases.listed_cases", broken)
+    monkeypatch.setattr("replaycases.web.views.cases.listing", broken)
     client = Client(raise_request_exception=False)
     client.force_login(everyone)
     response = client.get("/cases/")

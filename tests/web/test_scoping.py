@@ -9,8 +9,18 @@ from django.test import Client
 from django.urls import get_resolver
 
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import ADDS_CONTROLS, REQUESTS_REPLAYS, VOIDS_RUN_SETS, Role
-from replaycases.cases.models import Case, Comparison
+from replaycases.accounts.roles import (
+    ADDS_CONTROLS,
+    ADDS_REVISIONS,
+    COMMENTS,
+    DECIDES_EXPECTATION,
+    DECIDES_REDACTION,
+    REQUESTS_REPLAYS,
+    VOIDS_RUN_SETS,
+    Role,
+)
+from replaycases.cases import comments
+from replaycases.cases.models import Case, Comparison, Control, ReviewComment
 from tests import factories
 from tests.web import recorded
 
@@ -19,6 +29,15 @@ READS = (
     "/cases/{case}/comparisons/",
     "/cases/{case}/comparisons/{comparison}/",
     "/cases/{case}/controls/",
+    "/cases/{case}/controls/{control}/approval/",
+    "/cases/{case}/controls/{control}/document/",
+    "/cases/{case}/controls/{control}/mutation/",
+    "/cases/{case}/review/",
+    "/cases/{case}/review/expectation-approval/",
+    "/cases/{case}/review/redaction-approval/",
+    "/cases/{case}/revisions/",
+    "/cases/{case}/revisions/1/",
+    "/cases/{case}/revisions/1/differences/",
     "/cases/{case}/revisions/1/document/",
     "/runs/{key}/{run}/",
     "/runs/{key}/{run}/manifest/",
@@ -27,8 +46,17 @@ READS = (
 ASKS = ("/cases/{case}/comparisons/", "/cases/{case}/comparisons/{comparison}/cancellation/")
 ADDS = ("/cases/{case}/controls/",)
 VOIDS = ("/runs/{key}/{run}/voiding/",)
-WRITES = (*ASKS, *ADDS, *VOIDS)
-OPEN_LISTS = ("/cases/", "/runs/", "/implementations/", "/cases/new/", "/implementations/new/")
+REVISES = ("/cases/{case}/revisions/new/",)
+COMMENTED = ("/cases/{case}/revisions/1/comments/", "/cases/{case}/comments/{comment}/resolution/")
+REDACTION = ("/cases/{case}/review/redaction-approval/", "/cases/{case}/review/redaction-return/")
+CONTROL = ("/cases/{case}/controls/{control}/approval/",)
+EXPECTATION = ("/cases/{case}/review/expectation-approval/", "/cases/{case}/review/expectation-return/")
+REVIEWS = (*REVISES, *COMMENTED, *REDACTION, *CONTROL, *EXPECTATION)
+WRITES = (*ASKS, *ADDS, *VOIDS, *REVIEWS)
+OPEN_LISTS = ("/cases/", "/reviews/", "/runs/", "/implementations/", "/cases/new/", "/implementations/new/")
+
+
+WHATEVER = {"reason": "x", "revision": "1", "note": "x", "resolution": "x", "text": "x"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +65,8 @@ class World:
     owner: User
     case: Case
     comparison: Comparison
+    control: Control
+    comment: ReviewComment
 
     def address(self, route: str) -> str:
         run = self.comparison.runs()[0]
@@ -46,12 +76,17 @@ class World:
             key=self.project.key,
             run=run.number,
             implementation=self.comparison.old_id,
+            control=self.control.pk,
+            comment=self.comment.pk,
         )
 
 
 @pytest.fixture
 def world(project: Project, everyone: User, case: Case) -> World:
-    return World(project, everyone, case, recorded.compared(case, everyone))
+    comparison = recorded.compared(case, everyone)
+    revision = factories.revision(case)
+    comment = comments.add(everyone, revision=revision, pointer="/events/0", text="Whose order?")
+    return World(project, everyone, case, comparison, factories.control(revision, everyone), comment)
 
 
 def client_of(user: User) -> Client:
@@ -89,14 +124,23 @@ def test_a_member_reads_what_is_not_quarantined_whatever_the_role(world: World) 
 
 
 @pytest.mark.parametrize(
-    ("routes", "roles"), [(ASKS, REQUESTS_REPLAYS), (ADDS, ADDS_CONTROLS), (VOIDS, VOIDS_RUN_SETS)]
+    ("routes", "roles"),
+    [
+        (ASKS, REQUESTS_REPLAYS),
+        (ADDS, ADDS_CONTROLS),
+        (VOIDS, VOIDS_RUN_SETS),
+        (REVISES, ADDS_REVISIONS),
+        (COMMENTED, COMMENTS),
+        ((*REDACTION, *CONTROL), DECIDES_REDACTION),
+        (EXPECTATION, DECIDES_EXPECTATION),
+    ],
 )
 def test_a_write_is_done_only_by_the_roles_that_may(
     world: World, routes: tuple[str, ...], roles: frozenset[Role]
 ) -> None:
     for role in set(Role) - roles:
         client = client_of(factories.person(world.project, role))
-        answers = {route: client.post(world.address(route), {"reason": "x"}).status_code for route in routes}
+        answers = {route: client.post(world.address(route), WHATEVER).status_code for route in routes}
         assert answers == dict.fromkeys(routes, 403)
 
 
