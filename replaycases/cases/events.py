@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import models, transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
+from replaycases.cases.audit_actions import ACTIONS
 from replaycases.cases.models import AuditEvent, AuditHead, Case
 from replaycases.fixture.canonical import digest
 
@@ -28,7 +30,11 @@ def record(
     """Append one event. `actor` is None for what the system does by itself. `before` and `after` hold ids, hashes
     and states, never evidence. `case` is the case it belongs to, whose timeline shows it. Must run inside the
     transaction of the change, as its last step: the head row it locks is one for all, and is what puts concurrent
-    appends in order."""
+    appends in order. Raises ValueError for an action that `cases.audit_actions` does not name."""
+    if action not in ACTIONS:
+        raise ValueError(
+            f"{action} is no audit action: name it in cases.audit_actions, with a sentence in web.timeline"
+        )
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("an audit event belongs to the transaction of what it records")
     head = AuditHead.objects.select_for_update().get()
@@ -75,11 +81,38 @@ def event_hash(event: AuditEvent) -> str:
     )
 
 
-def verify() -> list[str]:
-    """What is wrong with the chain, one sentence a fault; an empty list if it is whole."""
+@dataclass(frozen=True, kw_only=True)
+class Anchor:
+    """The chain's head as it was once, noted outside of the database: whoever rewrites the events and the head alike
+    cannot rewrite that note."""
+
+    sequence: int
+    hash: str
+
+
+def head() -> Anchor:
+    """The chain's end as it is now, for a note outside of the database."""
+    row = AuditHead.objects.get()
+    return Anchor(sequence=row.sequence, hash=row.hash)
+
+
+def verify(anchor: Anchor | None = None) -> list[str]:
+    """What is wrong with the chain, one sentence a fault; an empty list if it is whole and, with an anchor, still holds
+    what it held then."""
     with transaction.atomic():  # the head and the events of one moment
-        head = AuditHead.objects.select_for_update().get()
-        return list(_faults(head))
+        row = AuditHead.objects.select_for_update().first()
+        if row is None:
+            return ["the chain's head is missing"]
+        return [*_faults(row), *_moved(anchor)]
+
+
+def _moved(anchor: Anchor | None) -> list[str]:
+    if anchor is None or anchor.sequence == 0:
+        return []
+    kept = AuditEvent.objects.filter(sequence=anchor.sequence).values_list("hash", flat=True).first()
+    if kept is None:
+        return [f"event {anchor.sequence} was there when it was noted, and is missing"]
+    return [] if kept == anchor.hash else [f"event {anchor.sequence} is not the one that was noted"]
 
 
 def _faults(head: AuditHead) -> list[str]:

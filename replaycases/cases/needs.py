@@ -29,7 +29,7 @@ from django.db.models import (
 from django.utils import timezone
 
 from replaycases.accounts import roles as may
-from replaycases.accounts.models import Membership, Project, User
+from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import notices
 from replaycases.cases.expiry import WARNINGS
@@ -51,7 +51,7 @@ from replaycases.cases.models import (
 )
 from replaycases.cases.policies import OPEN
 
-MOST = 100
+MOST = 50
 VERIFIED = "verified_red_to_green"
 
 Section = Literal["reviews", "expectations", "returned", "ready", "expiring", "flagged"]
@@ -160,11 +160,11 @@ def _tallies(projects: Iterable[UUID]) -> list[Tally]:
     soon = timezone.now() + WARNINGS[0]
     groups = Case.objects.filter(project__in=projects).order_by().values("stage", "lane")
     counted = groups.annotate(
-        cases=Count("pk"),
+        cases=Count("*"),
         since=Min("stage_since"),
-        ending=Count("pk", filter=Q(evidence_expires_at__lte=soon)),
-        need_review=Count("pk", filter=Q(flagged=True)),
-        ready=Count("pk", filter=_READY),
+        ending=Count("stage", filter=Q(evidence_expires_at__lte=soon)),
+        need_review=Count("stage", filter=Q(flagged=True)),
+        ready=Count("stage", filter=_READY),
     )
     return [
         Tally(
@@ -287,14 +287,17 @@ def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
     answered = Decision.objects.filter(case=OuterRef("pk"), kind="expectation", control=None)
     approved = answered.filter(outcome=DecisionOutcome.APPROVED, voided_at=None)
     owned = CaseOwner.objects.filter(case=OuterRef("pk"), boundary=Boundary.PROHIBITED_OUTCOME)
-    edited = FixtureRevision.objects.filter(Q(created_by=user) | Q(on_behalf_of=user), case=OuterRef("pk"))
-    waiting = Case.objects.filter(_EXPECTATION_MAY_WAIT, project__in=projects, current_revision__isnull=False).exclude(
-        created_by=user
-    )
+    teams = Team.objects.filter(members=user).values("pk")
+    others = owned.filter(Q(user=None) | ~Q(user=user)).filter(Q(team=None) | ~Q(team__in=teams))
+    edited = FixtureRevision.objects.filter(case=OuterRef("pk"))
+    # One anti-join each: a database that is asked for "either of" looks at every case.
     return (
-        waiting.filter(~Exists(approved), ~Exists(edited))
+        Case.objects.filter(_EXPECTATION_MAY_WAIT, project__in=projects, current_revision__isnull=False)
+        .exclude(created_by=user)
+        .exclude(on_behalf_of=user)
+        .filter(~Exists(edited.filter(created_by=user)), ~Exists(edited.filter(on_behalf_of=user)))
+        .filter(~Exists(approved), ~Exists(others))
         .filter(~Exists(_returned(OuterRef("current_revision")).filter(kind="expectation")))
-        .filter(Exists(owned.filter(_mine(user))) | ~Exists(owned))
         .order_by("stage_since")
     )
 
@@ -330,10 +333,6 @@ _CHOSEN = {
 }
 _READY = Q(stage=Stage.REPRODUCED, verdict=VERIFIED, lane__in=("", LaneName.NONBLOCKING))
 _EXPECTATION_MAY_WAIT = Q(stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED)) | Q(stage=Stage.REPRODUCED, lane="")
-
-
-def _mine(user: User) -> Q:
-    return Q(user=user) | Q(team__members=user)
 
 
 # --- what else ------------------------------------------------------------------------------------------------------

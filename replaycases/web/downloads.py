@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from collections.abc import Iterable
+
+from django.http import HttpResponse, StreamingHttpResponse
 
 
 def attachment(data: bytes, name: str) -> HttpResponse:
@@ -10,5 +12,14 @@ def attachment(data: bytes, name: str) -> HttpResponse:
     return HttpResponse(
         data,
         content_type="application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
+    )
+
+
+def streamed(parts: Iterable[str], name: str, *, media_type: str) -> StreamingHttpResponse:
+    """A long text as a download, in parts as they are made; never rendered under our origin."""
+    return StreamingHttpResponse(
+        (part.encode() for part in parts),
+        content_type=f"{media_type}; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )

@@ -10,31 +10,26 @@ from datetime import date
 from itertools import groupby
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from replaycases.cases.models import AuditEvent
+from replaycases.cases.models import AuditEvent, Case
 from replaycases.web.labels import verdict_look
+from replaycases.web.sentences import SENTENCES
 
 SHOWN = 200
+DETAILS_CAP = 600
 _IDENTIFIER = re.compile(r"sha256:|[0-9a-f]{8}-[0-9a-f]{4}-")
-SENTENCES = {
-    "case.created": ("opened the case", "down"),
-    "revision.added": ("saved a revision of the fixture", "pen"),
-    "control.added": ("added a control", "pen"),
-    "comparison.requested": ("asked for a comparison", "play"),
-    "comparison.computed": ("verdict", "eq"),
-    "comparison.cancelled": ("cancelled a comparison", "cross"),
-    "run_set.requested": ("asked for replays", "play"),
-    "run_set.cancelled": ("cancelled replays", "cross"),
-    "run_set.voided": ("voided a run set", "cross"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
+    """`actor` is "" for what the system did by itself; `token` the prefix of the token of the actor's program."""
+
     event: AuditEvent
     icon: str
     actor: str
+    token: str
     sentence: str
     details: str
 
@@ -45,6 +40,16 @@ class Day:
     entries: list[Entry]
 
 
+def of_case(case: Case, limit: int = SHOWN) -> list[Day]:
+    """The newest events of the case, by day. One query."""
+    return days(events_of(case)[:limit])
+
+
+def events_of(case: Case) -> QuerySet[AuditEvent]:
+    """Every event of the case, newest first, with its actor."""
+    return AuditEvent.objects.filter(case=case).select_related("actor").order_by("-sequence")
+
+
 def days(events: Iterable[AuditEvent]) -> list[Day]:
     """Entries by local day, in the order given."""
     grouped = groupby(events, key=lambda event: timezone.localtime(event.at).date())
@@ -52,11 +57,13 @@ def days(events: Iterable[AuditEvent]) -> list[Day]:
 
 
 def entry_of(event: AuditEvent) -> Entry:
+    # An event that a later release recorded is still told, by its own name.
     sentence, icon = SENTENCES.get(event.action, (event.action.replace("_", " ").replace(".", ": "), "dash"))
     return Entry(
         event=event,
         icon=icon,
         actor=str(event.actor) if event.actor else "",
+        token=event.token,
         sentence=sentence,
         details=_verdict(event) if event.action == "comparison.computed" else _details(event.after),
     )
@@ -65,8 +72,11 @@ def entry_of(event: AuditEvent) -> Entry:
 def _verdict(event: AuditEvent) -> str:
     """ "still failing, over 4 runs, was verified red to green"."""
     before, after = json.loads(event.before), json.loads(event.after)
+    if "label" not in after:
+        return _details(event.after)
     was = f", was {_word(before['label'])}" if before.get("label") else ""
-    return f"{_word(after['label'])}, over {after['runs']} runs{was}"
+    over = f", over {after['runs']} runs" if "runs" in after else ""
+    return f"{_word(after['label'])}{over}{was}"
 
 
 def _word(label: str) -> str:
@@ -74,11 +84,21 @@ def _word(label: str) -> str:
 
 
 def _details(text: str) -> str:
-    """The scalar facts of `after`, in words: `size 2, number 3`. Digests and ids stay in the audit log."""
+    """The scalar facts of `after`, in words: `size 2, number 3`. Digests and ids stay in the audit log; long texts are
+    cut."""
     facts: Any = json.loads(text or "{}")
     told = [
-        f"{name.replace('_', ' ')} {str(value).lower() if isinstance(value, bool) else str(value).replace('_', ' ')}"
+        f"{name.replace('_', ' ')} {_said(value)}"
         for name, value in facts.items()
-        if isinstance(value, str | int) and not _IDENTIFIER.match(str(value))
+        if isinstance(value, str | int) and value != "" and not _IDENTIFIER.match(str(value))
     ]
-    return ", ".join(told)
+    whole = ", ".join(told)
+    return whole if len(whole) <= DETAILS_CAP else f"{whole[:DETAILS_CAP]}…"
+
+
+def _said(value: str | int) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    words = str(value)
+    # One word is a state's name; a sentence is somebody's, and stays as it is.
+    return words if " " in words else words.replace("_", " ")

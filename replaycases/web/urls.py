@@ -8,6 +8,7 @@ from django.urls import path, register_converter
 from replaycases.web.converters import CaseIdConverter, ProjectKeyConverter
 from replaycases.web.views import (
     account,
+    audit,
     cases,
     comparisons,
     controls,
@@ -40,6 +41,10 @@ urlpatterns = [
     path("notifications/", notifications.notification_list, name="notification_list"),
     path("notifications/reading/", notifications.reading_all, name="notification_reading_all"),
     path("notifications/<uuid:pk>/reading/", notifications.reading, name="notification_reading"),
+    path("audit/", audit.audit, name="audit"),
+    path("audit/export/", audit.export, name="audit_export"),
+    path("cases/<case_id:case_id>/timeline/", audit.case_timeline, name="case_timeline"),
+    path("cases/<case_id:case_id>/timeline/export/", audit.export_case, name="case_timeline_export"),
     path("cases/", cases.case_list, name="case_list"),
     path("cases/new/", cases.new_case, name="new_case"),
     path("cases/<case_id:case_id>/", cases.case_detail, name="case"),

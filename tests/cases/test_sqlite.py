@@ -25,7 +25,7 @@ for number in range({COMMITS}):
     with transaction.atomic():
         project = Project.objects.get()  # read first: without immediate transactions the upgrade is what fails
         Project.objects.update(next_number=F("next_number") + 1)
-        events.record(actor=None, action="test.happened", subject=project, project=project)
+        events.record(actor=None, action="project.edited", subject=project, project=project)
 """
 PROJECT = """
 import django

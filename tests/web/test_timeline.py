@@ -1,28 +1,113 @@
-"""Audit events as sentences on the case page."""
+"""Audit events as sentences, and the page of a case's own."""
 
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
-from typing import Any
 
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from replaycases.accounts.models import User
 from replaycases.cases import jobs
+from replaycases.cases.audit_actions import ACTIONS
+from replaycases.cases.models import AuditEvent, Case
 from replaycases.web import timeline
+from replaycases.web.sentences import SENTENCES
+from tests import factories
+from tests.web import recorded
 
-CASES = Path(jobs.__file__).parent
-NOT_OF_A_CASE = {"implementation.registered"}
-
-
-def recorded_actions() -> set[Any]:
-    """Every action that `events.record` is called with."""
-    found: set[Any] = set()
-    for path in CASES.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "record":
-                told = next(keyword.value for keyword in node.keywords if keyword.arg == "action")
-                found |= {told.value} if isinstance(told, ast.Constant) else set(jobs.CANCELLED.values())
-    return found
+DOMAIN = Path(jobs.__file__).parent
 
 
-def test_every_event_of_a_case_has_a_sentence_and_no_sentence_is_left_over() -> None:
-    assert recorded_actions() - NOT_OF_A_CASE == set(timeline.SENTENCES)
+def named_in_the_domain() -> set[str]:
+    """Every string of the domain's sources that is an action's name, the registry itself left out."""
+    return {
+        node.value
+        for path in DOMAIN.rglob("*.py")
+        if path.name not in {"audit_actions.py", "notices.py"}
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ACTIONS
+    }
+
+
+def test_every_action_has_a_sentence_and_no_sentence_is_left_over() -> None:
+    assert set(SENTENCES) == ACTIONS
+
+
+def test_no_action_is_named_that_nothing_records() -> None:
+    composed = {f"proposal.{state}" for state in ("confirmed", "declined", "withdrawn")}
+    composed |= {f"{kind}.returned" for kind in ("redaction", "expectation")}
+    assert ACTIONS - named_in_the_domain() - composed == set()
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        ({"size": 2, "classification": "very_secret"}, "size 2, classification very secret"),
+        ({"decision": "sha256:00", "flagged": True}, "flagged yes"),
+        ({"reason": "the id a_b was wrong", "note": ""}, "reason the id a_b was wrong"),
+        ({"list": ["a"], "nothing": None}, ""),
+        ({"reason": "x" * 700}, f"reason {'x' * 593}…"),
+    ],
+)
+def test_an_events_facts_are_told_in_words(after: dict[str, object], told: str) -> None:
+    event = AuditEvent(action="case.flagged", after=json.dumps(after), before="{}")
+    assert timeline.entry_of(event).details == told
+
+
+def test_an_action_of_another_release_is_told_by_its_name() -> None:
+    event = AuditEvent(action="case.moved_on", after="{}", before="{}")
+    assert timeline.entry_of(event).sentence == "case: moved on"
+
+
+@pytest.mark.django_db
+def test_a_cases_timeline_is_one_query_whatever_belongs_to_it(case: Case, everyone: User) -> None:
+    recorded.compared(case, everyone)
+    with CaptureQueriesContext(connection) as captured:
+        days = timeline.of_case(case)
+    assert len(captured) == 1
+    told = [entry.event.action for day in days for entry in day.entries]
+    assert told[-1] == "case.created"
+    assert {"comparison.requested", "comparison.computed"} <= set(told)
+
+
+def test_the_page_shows_a_hundred_events_and_leads_on_to_the_older_ones(
+    signed_in: Client, case: Case, everyone: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from replaycases.web import audit_page
+
+    monkeypatch.setattr(audit_page, "ROWS", 2)
+    for number in range(2, 5):
+        factories.control(factories.revision(case), everyone, name=f"control {number}")
+    first = signed_in.get("/cases/RC-1/timeline/").content.decode()
+    assert first.count("added a control") == 2
+    older = f"?before={AuditEvent.objects.order_by('-sequence')[1].sequence}"
+    assert f'href="{older}"' in first
+    second = signed_in.get(f"/cases/RC-1/timeline/{older}").content.decode()
+    assert (second.count("added a control"), second.count("opened the case")) == (1, 1)
+    assert "Older" not in second
+
+
+def test_the_export_is_json_lines_of_the_case_alone_and_is_recorded(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    factories.case(case.project, everyone, factories.fixture(case_id="other"))
+    response = signed_in.post("/cases/RC-1/timeline/export/")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="RC-1-timeline.jsonl"'
+    lines = [json.loads(line) for line in b"".join(response).decode().splitlines()]
+    assert {line["case"] for line in lines} == {"RC-1"}
+    assert lines[0]["action"] == "case.created"
+    exported = AuditEvent.objects.get(action="audit.exported")
+    assert (exported.case, exported.actor, json.loads(exported.after)["events"]) == (case, everyone, len(lines))
+
+
+def test_a_foreign_cases_timeline_does_not_exist(case: Case) -> None:
+    client = Client()
+    client.force_login(factories.everyone(factories.project("XX")))
+    assert client.get("/cases/RC-1/timeline/").status_code == 404
+    assert client.post("/cases/RC-1/timeline/export/").status_code == 404
+    assert not AuditEvent.objects.filter(action="audit.exported").exists()

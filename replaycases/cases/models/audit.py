@@ -41,6 +41,8 @@ class AuditEvent(models.Model):
             models.Index(fields=["object_id"], name="audit_event_by_object"),
             models.Index(fields=["case", "-sequence"], name="audit_event_by_case"),
             models.Index(fields=["project", "-sequence"], name="audit_event_by_project"),
+            models.Index(fields=["action", "-sequence"], name="audit_event_by_action"),
+            models.Index(fields=["at"], name="audit_event_by_time"),
         ]
 
     def __str__(self) -> str:

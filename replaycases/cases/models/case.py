@@ -92,7 +92,26 @@ class Case(models.Model):
                 condition=models.Q(review_due_at=None) & ~models.Q(lane=""),
                 name="case_without_review_date",
             ),
-            models.Index(fields=["project", "flagged"], condition=models.Q(flagged=True), name="case_flagged"),
+            models.Index(fields=["stage_since"], condition=models.Q(flagged=True), name="case_flagged_since"),
+            models.Index(
+                fields=["evidence_expires_at"], condition=models.Q(stage="in_review"), name="case_waits_for_review"
+            ),
+            models.Index(
+                fields=["stage_since"],
+                condition=models.Q(stage__in=("in_review", "redaction_approved"))
+                | models.Q(stage="reproduced", lane=""),
+                name="case_expectation_may_wait",
+            ),
+            models.Index(
+                fields=["stage_since"],
+                condition=models.Q(stage="reproduced", verdict="verified_red_to_green", lane__in=("", "nonblocking")),
+                name="case_may_be_promoted",
+            ),
+            # Counted on the home page, from the index alone.
+            models.Index(
+                fields=["project", "stage", "lane", "flagged", "verdict", "evidence_expires_at", "stage_since"],
+                name="case_counted",
+            ),
             # The list, newest first: of everything, of a project, and by each filter that many cases share. On
             # PostgreSQL `case_by_text` finds words (see migration `case_search`).
             models.Index(fields=["-created_at", "-number"], name="case_newest"),

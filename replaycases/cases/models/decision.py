@@ -54,6 +54,9 @@ class Decision(models.Model):
 
     class Meta:
         ordering = ["-decided_at"]
+        indexes = [
+            models.Index(fields=["revision"], condition=Q(outcome="returned", control=None), name="decision_returned"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["case", "kind"],

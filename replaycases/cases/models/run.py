@@ -50,7 +50,12 @@ class RunSet(models.Model):
 
     class Meta:
         ordering = ["created_at"]
-        indexes = [models.Index(fields=["project", "fixture_hash"], name="run_set_by_fixture")]
+        indexes = [
+            models.Index(fields=["project", "fixture_hash"], name="run_set_by_fixture"),
+            models.Index(
+                fields=["created_at"], condition=Q(lane_entry__isnull=False, voided_at=None), name="run_set_of_lanes"
+            ),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(size__gte=1), name="run_set_size_positive"),
             models.CheckConstraint(condition=Q(mode="replay"), name="run_set_mode_known"),
