@@ -141,6 +141,10 @@ class Invitation(models.Model):
     def __str__(self) -> str:
         return f"{self.email} to {self.project}"
 
+    @property
+    def role_labels(self) -> list[str]:
+        return [Role(role).label for role in self.roles]
+
 
 class ApiToken(models.Model):
     """A secret by which a program acts for its owner in one project, within `scopes`. Shown once; only its SHA-256

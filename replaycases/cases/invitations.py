@@ -86,8 +86,7 @@ def _address(email: str) -> str:
 
 def _send(invitation: Invitation, secret: str) -> None:
     """A mail that cannot be sent undoes nothing: whoever invited has the link too."""
-    roles = [Role(role).label for role in invitation.roles]
-    context = {"invitation": invitation, "link": link_to(secret), "roles": roles}
+    context = {"invitation": invitation, "link": link_to(secret)}
     subject = f"Invitation to {invitation.project.key} on replaycases"
     try:
         send_mail(subject, render_to_string("email/invitation.txt", context), None, [invitation.email])

@@ -23,13 +23,18 @@ def projects_where(user: User, roles: Iterable[Role]) -> Any:
     return Project.objects.filter(memberships__user=user, memberships__role__in=roles).distinct().order_by("key")
 
 
+def members_of(projects: Any) -> Any:
+    """Active people with a role in one of the projects."""
+    return User.objects.filter(memberships__project__in=projects, is_active=True).distinct().order_by("display_name")
+
+
 class StyledForm(forms.Form):
     """Gives every text-like control our class; the templates lay the fields out."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         for field in self.fields.values():
-            if not isinstance(field.widget, forms.CheckboxInput | forms.HiddenInput):
+            if not isinstance(field.widget, forms.CheckboxInput | forms.RadioSelect | forms.HiddenInput):
                 field.widget.attrs.setdefault("class", "input")
 
 
@@ -56,31 +61,85 @@ class ProjectForm(StyledForm):
         self.fields["project"].queryset = projects_where(user, self.roles)  # type: ignore[attr-defined]
 
 
-class NewCaseForm(ProjectForm):
-    """A case starts from a failure statement with three named parts and a fixture."""
+class StatementForm(StyledForm):
+    """The failure statement: three named parts. What is too vague is said beside the part by the domain."""
 
-    roles = CREATES_CASES
     title = forms.CharField(
         max_length=intake.TITLE_CAP, help_text="One line: what went wrong, as an observer would say it."
     )
-    incident_id = forms.CharField(max_length=intake.INCIDENT_CAP, label="Incident", help_text="The incident's own id.")
     trigger = forms.CharField(
         max_length=intake.TEXT_CAP,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        label="1. Trigger",
+        widget=forms.Textarea(attrs={"rows": 4}),
         help_text="What happened to the workflow. Example: the status call timed out after dispatch.",
     )
     prohibited_outcome = forms.CharField(
         max_length=intake.TEXT_CAP,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        label="2. Prohibited outcome",
+        widget=forms.Textarea(attrs={"rows": 4}),
         help_text="What must never follow. “The answer was bad” cannot be decided; name the claim or the effect.",
     )
     deciding_evidence = forms.CharField(
         max_length=intake.TEXT_CAP,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        label="3. Deciding evidence",
+        widget=forms.Textarea(attrs={"rows": 4}),
         help_text="Where it can be seen. Example: the final message and the recorded error of call 2.",
     )
-    fixture = forms.FileField(validators=[validate_size], help_text="Fixture JSON, schema 1.0 or 2.0.")
+    reported_symptom = forms.CharField(
+        max_length=intake.TEXT_CAP,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="What was reported, in whatever words. It decides nothing.",
+    )
+
+
+class NewCaseForm(StatementForm, ProjectForm):
+    """A case starts from a failure statement, and from a fixture or a blank form."""
+
+    roles = CREATES_CASES
+    FIXTURE, BLANK = "fixture", "blank"
+
+    incident_id = forms.CharField(max_length=intake.INCIDENT_CAP, label="Incident", help_text="The incident's own id.")
+    start = forms.ChoiceField(
+        choices=[(FIXTURE, "From a fixture"), (BLANK, "From a blank form; the fixture comes later")],
+        initial=FIXTURE,
+        required=False,
+        widget=forms.RadioSelect(attrs={"class": ""}),
+        label="How it starts",
+    )
+    fixture = forms.FileField(required=False, validators=[validate_size], help_text="Fixture JSON, schema 1.0 or 2.0.")
     detect = detect_field()
+    evidence_days = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Keep raw evidence for",
+        help_text="Days. At most, and without a number, as long as the project keeps any.",
+    )
+    security_incident = forms.BooleanField(
+        required=False,
+        label="This is a security incident",
+        help_text="It is contained first, and nothing is replayed before the security owner confirms that.",
+    )
+    on_behalf_of = forms.ModelChoiceField(
+        queryset=User.objects.none(),
+        required=False,
+        empty_label="nobody else",
+        label="Captured on behalf of",
+        help_text="They approve nothing of it, as you do not.",
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, user=user, **kwargs)
+        colleagues = members_of(projects_where(user, self.roles)).exclude(pk=user.pk)
+        self.fields["on_behalf_of"].queryset = colleagues  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        said: dict[str, Any] = super().clean() or self.cleaned_data
+        if said.get("start") == self.BLANK:
+            said["fixture"] = said["detect"] = None
+        elif not said.get("fixture") and "fixture" not in self.errors:
+            self.add_error("fixture", "Choose the fixture, or start from a blank form.")
+        return said
 
 
 class ControlForm(StyledForm):
@@ -144,10 +203,12 @@ class ComparisonForm(StyledForm):
     def __init__(self, *args: Any, case: Case, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = Implementation.objects.visible_to(user).filter(project=case.project).order_by("name", "-created_at")
+        self.known = [(version.pk, implementation_label(version)) for version in known.defer("spec")]
         for side in ("old", "new"):
             field = self.fields[side]
             field.queryset = known  # type: ignore[attr-defined]
-            field.label_from_instance = implementation_label  # type: ignore[attr-defined]
+            # One query for both sides.
+            field.choices = [("", field.empty_label), *self.known]  # type: ignore[attr-defined]
 
 
 def implementation_label(implementation: Implementation) -> str:

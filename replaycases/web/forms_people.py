@@ -12,6 +12,8 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import people, users
 from replaycases.web.forms import StyledForm
 
+PASSWORD_RULES = "At least 12 characters, not a common one, not only digits and not like your name."  # noqa: S105
+
 
 def members_of(project: Project) -> Any:
     """Active people with a role in the project, by name."""
@@ -117,7 +119,7 @@ class AccountForm(StyledForm):
     )
     password = forms.CharField(
         label="Password",
-        help_text="At least 12 characters, not a common one, not only digits and not like your name.",
+        help_text=PASSWORD_RULES,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         strip=False,
     )
@@ -130,6 +132,8 @@ class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg] # generic in i
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         for field in self.fields.values():
             field.widget.attrs["class"] = "input"
+        self.fields["new_password1"].help_text = PASSWORD_RULES
+        self.fields["new_password2"].help_text = "The same once more."
 
     def save(self, commit: bool = True) -> User:
         user: User = self.user

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Browser
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
+from replaycases.cases import proposals
 from tests import factories
 from tests.browser.conftest import signed_in
 from tests.web import recorded
@@ -29,7 +32,26 @@ PAGES = (
     "/runs/RC/3/",
     "/implementations/",
     "/implementations/new/",
+    "/account/",
+    "/account/password/",
+    "/people/RC/",
+    "/people/RC/owners/",
     "/no-such-page/",
+)
+
+LANE_PAGES = (
+    "/cases/RC-1/promotion/",
+    "/cases/RC-3/promotion/",
+    "/lanes/",
+    "/lanes/RC/nonblocking/",
+    "/proposals/",
+    "/cases/RC-2/promotion/",
+    "/cases/RC-4/promotion/?to=compatibility",
+    "/lanes/RC/compatibility/",
+    "/lanes/RC/nonblocking/promotion/?case=RC-3&case=RC-4&case=XX-1",
+    "/lanes/RC/nonblocking/promotion/",
+    "/cases/RC-1/demotion/",
+    "/cases/RC-1/retirement/",
 )
 
 
@@ -75,6 +97,28 @@ def test_the_form_for_a_control_has_no_fault_open_or_refused(
     faults += axe_faults(page, axe)
     made.context.close()
     assert faults == []
+
+
+@pytest.mark.parametrize("width", [1440, 1024])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_way_into_a_lane_and_out_of_it_has_no_fault(
+    browser: Browser, live_server: Any, axe: str, project: Project, theme: str, width: int
+) -> None:
+    people = factories.people(project)
+    blocking = factories.blocking(people)
+    until = timezone.now() + timedelta(days=3)
+    proposals.propose_demotion(people.qa, case=blocking, reason="Vendor.", until=until, owner=people.engineer)
+    factories.with_history(people, factories.nonblocking(people, factories.fixture(case_id="second")))
+    factories.redaction_approved(people, factories.fixture(case_id="third"))
+    factories.reproduced(people, factories.fixture(case_id="fourth"))
+    look = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+    faults = {}
+    for user in (people.qa, people.owner):
+        made = signed_in(browser, live_server.url, user, **look)
+        for address in LANE_PAGES if user == people.qa else LANE_PAGES[:5]:
+            faults[address] = axe_faults(made.open(address), axe)
+        made.context.close()
+    assert {address: found for address, found in faults.items() if found} == {}
 
 
 def axe_faults(page: Any, axe: str) -> list[str]:

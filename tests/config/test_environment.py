@@ -24,6 +24,9 @@ from replaycases.config import environment
         (lambda: environment.database("X", sqlite_path=Path("x")), "mysql://host/name"),
         (lambda: environment.database("X", sqlite_path=Path("x")), "postgres://host/"),
         (lambda: environment.broker("X"), "amqp://host"),
+        (lambda: environment.mail("X"), "http://mail.example"),
+        (lambda: environment.origin("X", default=""), "replaycases.example"),
+        (lambda: environment.origin("X", default=""), "https://replaycases.example/path"),
         (lambda: environment.secret("X", embedded_file=None), "short"),
         (lambda: environment.secret("X", embedded_file=None), ""),
     ],
@@ -58,6 +61,11 @@ def test_a_socket_url_names_host_and_database(monkeypatch: pytest.MonkeyPatch) -
 def test_a_unix_redis_is_written_as_celery_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("X", "unix:///run/redis.sock")
     assert environment.broker("X") == "redis+socket:///run/redis.sock"
+
+
+def test_mails_go_into_the_folder_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "filemail:///var/mail")
+    assert environment.mail("X")["EMAIL_FILE_PATH"] == "/var/mail"
 
 
 def test_the_embedded_secret_is_made_once_and_only_for_its_owner(

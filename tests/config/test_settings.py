@@ -50,6 +50,22 @@ def test_a_misspelt_switch_does_not_start(tmp_path: Path) -> None:
     assert "REPLAYCASES_DEBUG" in checked.stderr
 
 
+def test_cookies_have_names_that_a_browser_takes_over_tls_alone_where_there_is_tls(tmp_path: Path) -> None:
+    names = "s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.REPLAYCASES_BASE_URL"
+    code = f"from django.conf import settings as s; print({names})"
+    shown = manage(tmp_path, "shell", "--no-imports", "-c", code, **PRODUCTION)
+    assert shown.stdout.split() == ["__Host-sessionid", "__Host-csrftoken", "https://replaycases.example"]
+    embedded = manage(tmp_path, "shell", "--no-imports", "-c", code)
+    assert embedded.stdout.split() == ["sessionid", "csrftoken", "http://localhost:8000"]
+
+
+def test_mail_is_printed_unless_a_server_is_named(tmp_path: Path) -> None:
+    code = "from django.conf import settings as s; print(s.EMAIL_BACKEND, s.EMAIL_HOST, s.EMAIL_PORT, s.EMAIL_USE_TLS)"
+    assert ".console." in manage(tmp_path, "shell", "--no-imports", "-c", code).stdout
+    named = manage(tmp_path, "shell", "--no-imports", "-c", code, EMAIL_URL="smtp+tls://u:p@mail.example:587")
+    assert named.stdout.split() == ["django.core.mail.backends.smtp.EmailBackend", "mail.example", "587", "True"]
+
+
 def test_no_migration_is_missing(tmp_path: Path) -> None:
     assert manage(tmp_path, "makemigrations", "--check", "--dry-run").returncode == 0
 

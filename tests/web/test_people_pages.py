@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import get_resolver
 from django.utils import timezone
 
 from replaycases.accounts import access, tokens
@@ -365,6 +366,11 @@ SENT = {
     "retention_days": 1,
     "review_after_days": 1,
 }
+
+
+def test_the_routes_tested_here_are_all_that_name_a_project() -> None:
+    patterns = [str(pattern.pattern) for pattern in get_resolver("replaycases.web.urls").url_patterns]
+    assert len([pattern for pattern in patterns if pattern.startswith("people/<")]) == len({*READS, *WRITES})
 
 
 @pytest.fixture

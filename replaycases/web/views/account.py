@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
@@ -81,7 +82,15 @@ def revoke_token(request: HttpRequest, pk: str) -> HttpResponse:
     return redirect("account")
 
 
-class PasswordChange(auth.PasswordChangeView):
+class Refused:
+    """A form that is refused is a 422, as on every page."""
+
+    def form_invalid(self: Any, form: BaseForm) -> HttpResponse:
+        answer: HttpResponse = self.render_to_response(self.get_context_data(form=form), status=422)
+        return answer
+
+
+class PasswordChange(Refused, auth.PasswordChangeView):
     """Every other session of the account ends with the change; this one goes on."""
 
     template_name = "registration/password_change.html"
@@ -93,7 +102,7 @@ class PasswordChange(auth.PasswordChangeView):
         return super().form_valid(form)
 
 
-class PasswordReset(auth.PasswordResetView):
+class PasswordReset(Refused, auth.PasswordResetView):
     template_name = "registration/password_reset.html"
     email_template_name = "email/password_reset.txt"
     subject_template_name = "email/password_reset_subject.txt"
@@ -104,7 +113,7 @@ class PasswordResetDone(auth.PasswordResetDoneView):
     template_name = "registration/password_reset_sent.html"
 
 
-class PasswordResetConfirm(auth.PasswordResetConfirmView):
+class PasswordResetConfirm(Refused, auth.PasswordResetConfirmView):
     """The link's secret moves into the session and out of the address before anything is shown (Django's way)."""
 
     template_name = "registration/password_reset_confirm.html"

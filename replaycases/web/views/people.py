@@ -291,7 +291,7 @@ def accept_invitation(request: HttpRequest) -> HttpResponse:
             messages.success(request, f"Welcome. You are in {invitation.project.key} now.")
             return redirect("home")
     known = User.objects.filter(email__iexact=invitation.email).exists()
-    context = {"invitation": invitation, "roles": _labels(invitation), "form": form, "known": known}
+    context = {"invitation": invitation, "form": form, "known": known}
     return render(request, "people/invitation.html", context, status=422 if request.method == "POST" else 200)
 
 
@@ -303,9 +303,5 @@ def _join(request: HttpRequest, invitation: Invitation, secret: str) -> HttpResp
         messages.success(request, f"You are in {invitation.project.key} now.")
         return redirect("home")
     own = user.email.lower() == invitation.email.lower()
-    context = {"invitation": invitation, "roles": _labels(invitation), "own": own}
+    context = {"invitation": invitation, "own": own}
     return render(request, "people/invitation.html", context)
-
-
-def _labels(invitation: Invitation) -> list[str]:
-    return [Role(role).label for role in invitation.roles]
