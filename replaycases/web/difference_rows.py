@@ -19,13 +19,15 @@ WORDS: Mapping[Kind, str] = {"changed": "changed", "only_old": "removed", "only_
 
 @dataclass(frozen=True, kw_only=True)
 class DifferentPart:
-    """A part of the documents that differs. `equal` counts its values that do not, `before` the parts between it and
-    the one before it that are equal as a whole. `place` is its pointer in the new document, "" if it is not there."""
+    """A part of the documents that differs. `equal` counts its values that do not, None where one side lacks the part;
+    `before` the parts between it and the one before it that are equal as a whole, `renumbered` the events between them
+    that only have another number. `place` is its pointer in the new document, "" if it is not there."""
 
     part: Part
     found: tuple[Difference, ...]
-    equal: int
+    equal: int | None
     before: int
+    renumbered: int
     place: str
 
 
@@ -56,11 +58,14 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Differences:
-    """`after` counts the equal parts after the last different one; `equal_parts` are all of them."""
+    """`after` and `renumbered_after` count what is folded after the last different part; `equal_parts` and `renumbered`
+    all of it."""
 
     parts: tuple[DifferentPart, ...]
     after: int
+    renumbered_after: int
     equal_parts: int
+    renumbered: int
 
     @property
     def count(self) -> int:
@@ -73,16 +78,38 @@ class Differences:
 def compare(old: Mapping[str, JSON], new: Mapping[str, JSON]) -> Differences:
     """Both documents, part by part; events are aligned first."""
     found: list[DifferentPart] = []
-    equal = run = 0
+    folded, every = [0, 0], [0, 0]
     for part, before, after in _paired(old, new):
         differing = _differing(before, after)
-        if differing:
-            same = _size(after) - sum(_size(difference.new) for difference in differing)
-            place = "" if after is ABSENT else part.pointer
-            found.append(DifferentPart(part=part, found=differing, equal=max(0, same), before=run, place=place))
-        run = 0 if differing else run + 1
-        equal += not differing
-    return Differences(parts=tuple(found), after=run, equal_parts=equal)
+        if part.is_event and [difference.pointer for difference in differing] == ["/seq"]:
+            folded[1], every[1] = folded[1] + 1, every[1] + 1
+        elif not differing:
+            folded[0], every[0] = folded[0] + 1, every[0] + 1
+        else:
+            found.append(_different(part, before, after, differing, folded))
+            folded = [0, 0]
+    return Differences(
+        parts=tuple(found),
+        after=folded[0],
+        renumbered_after=folded[1],
+        equal_parts=every[0],
+        renumbered=every[1],
+    )
+
+
+def _different(
+    part: Part, before: JSON, after: JSON, differing: tuple[Difference, ...], folded: list[int]
+) -> DifferentPart:
+    both = before is not ABSENT and after is not ABSENT
+    same = _size(after) - sum(_size(difference.new) for difference in differing)
+    return DifferentPart(
+        part=part,
+        found=differing,
+        equal=max(0, same) if both else None,
+        before=folded[0],
+        renumbered=folded[1],
+        place="" if after is ABSENT else part.pointer,
+    )
 
 
 def _differing(before: JSON, after: JSON) -> tuple[Difference, ...]:
@@ -98,13 +125,9 @@ def _size(value: JSON) -> int:
 
 
 def _place(of: DifferentPart, difference: Difference) -> Place:
-    name = difference.pointer.removeprefix("/") or ("the whole event" if _is_event(of.part) else "the whole of it")
+    name = difference.pointer.removeprefix("/") or ("the whole event" if of.part.is_event else "the whole of it")
     is_there = difference.kind != "removed" and bool(of.place or of.part.pointer == "")
     return Place(of=of, difference=difference, name=name, pointer=of.place + difference.pointer if is_there else "")
-
-
-def _is_event(part: Part) -> bool:
-    return part.pointer.rpartition("/")[0].removeprefix("/") in EVENTS
 
 
 def _texts(old: JSON, new: JSON) -> tuple[str, str]:

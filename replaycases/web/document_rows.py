@@ -18,7 +18,11 @@ from replaycases.web.templatetags.evidence import is_hidden
 JSON = Any
 WHOLE = 600
 """A value of about so many characters is one row; a longer object or array is a row for each of its members."""
+LINE = 76
+"""A value of at most so many characters stays on one line within a longer one."""
 EVENTS = ("events", "tool_events")
+HEADING = 200
+IN_HEADING = frozenset({"seq", "boundary", "attempt", "tool", "name"})
 _TITLES = {
     "input": "Input",
     "identity": "Identity",
@@ -34,12 +38,14 @@ _TITLES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A stretch of the document with a heading. `code` is the tool or name that an event is about."""
+    """A stretch of the document with a heading. `code` is the tool or name that an event is about, `note` holds the
+    rest of what needs no rows of its own."""
 
     pointer: str
     title: str
     code: str = ""
     note: str = ""
+    is_event: bool = False
 
     @property
     def anchor(self) -> str:
@@ -70,10 +76,27 @@ def anchor_of(pointer: str) -> str:
 
 
 def told(value: JSON) -> str:
-    """A value for reading: a text of several lines as it is, anything else as JSON."""
+    """A value for reading: a text of several lines as it is, anything else as JSON in which what is short stays on one
+    line."""
     if isinstance(value, str) and "\n" in value:
         return value
-    return words.as_text(value)
+    return _indented(value, 0)
+
+
+def _indented(value: JSON, depth: int) -> str:
+    if not isinstance(value, dict | list) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    if _is_short(value, LINE):
+        line = json.dumps(value, ensure_ascii=False)
+        if len(line) <= LINE:
+            return line
+    pad, end = "  " * (depth + 1), "  " * depth
+    if isinstance(value, dict):
+        inner = [f"{json.dumps(key, ensure_ascii=False)}: {_indented(item, depth + 1)}" for key, item in value.items()]
+    else:
+        inner = [_indented(item, depth + 1) for item in value]
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    return f"{left}\n{pad}" + f",\n{pad}".join(inner) + f"\n{end}{right}"
 
 
 def parts(document: Mapping[str, JSON]) -> Iterator[tuple[Part, JSON]]:
@@ -93,22 +116,28 @@ def title_of(key: str) -> str:
 
 def event_part(key: str, index: int, event: JSON) -> Part:
     said = event if isinstance(event, dict) else {}
-    noted = [str(said.get("boundary", "tool"))]
-    if "attempt" in said:
-        noted.append(f"attempt {said['attempt']}")
-    if said.get("seq", index + 1) != index + 1:
-        noted.append(f"seq {said['seq']}")
+    headed = {name: str(value) for name, value in said.items() if _in_heading(name, value)}
+    noted = [f"{name} {headed[name]}" for name in ("seq", "attempt") if name in headed]
     return Part(
         pointer=join("", key, index),
         title=f"Event {index + 1}",
-        code=str(said.get("tool", said.get("name", ""))),
-        note=", ".join(noted),
+        code=headed.get("tool", headed.get("name", "")),
+        note=", ".join([headed.get("boundary", "tool"), *noted]),
+        is_event=True,
     )
+
+
+def _in_heading(name: str | int, value: JSON) -> bool:
+    return name in IN_HEADING and not isinstance(value, dict | list) and len(str(value)) <= HEADING
 
 
 def places(document: Mapping[str, JSON]) -> list[Place]:
     """Every row of the document, in its order."""
-    return [place for part, value in parts(document) for place in _places(part, part.pointer, value)]
+    found: list[Place] = []
+    for part, value in parts(document):
+        rows = list(_places(part, part.pointer, value))
+        found += rows or [Place(part=part, pointer=part.pointer, name=part.pointer, value=value)]
+    return found
 
 
 def _places(part: Part, pointer: str, value: JSON) -> Iterator[Place]:
@@ -116,25 +145,26 @@ def _places(part: Part, pointer: str, value: JSON) -> Iterator[Place]:
     is_part = pointer == part.pointer
     if isinstance(value, dict | list) and value and (is_part or not _is_short(value)):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _places(part, join(pointer, key), item)
+            if not (is_part and part.is_event and _in_heading(key, item)):
+                yield from _places(part, join(pointer, key), item)
     else:
         name = pointer.removeprefix(part.pointer).removeprefix("/")
         yield Place(part=part, pointer=pointer, name=name or pointer, value=value)
 
 
-def _is_short(value: JSON) -> bool:
+def _is_short(value: JSON, most: int = WHOLE) -> bool:
     """Looks at no more of the value than it takes to know."""
-    left, stack = WHOLE, [value]
+    left, stack = most, [value]
     while stack and left > 0:
         node = stack.pop()
         if isinstance(node, dict):
-            left -= sum(len(key) + 6 for key in node)
+            left -= sum(len(key) + 4 for key in node)
             stack.extend(node.values())
         elif isinstance(node, list):
-            left -= 2 * len(node) + 2
+            left -= 2 * len(node)
             stack.extend(node)
         else:
-            left -= len(node) if isinstance(node, str) else 8
+            left -= len(node) if isinstance(node, str) else 1
     return left > 0
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE, Role
+from replaycases.accounts.roles import DECIDES_EXPECTATION, DECIDES_REDACTION, READS_QUARANTINED_EVIDENCE, Role
 from replaycases.cases import decisions, fixtures, gates, policies, reading
 from replaycases.cases.models import (
     Case,
@@ -86,6 +86,7 @@ def context(case: Case, user: User) -> dict[str, Any]:
         "readable": readable,
         "readers": reading.readers(),
         "redaction": redaction,
+        "lead": _lead(redaction, expectation, held),
         "expectation": expectation,
         "controls": controls_asked(revision, case, user, held, own),
         "gates": found,
@@ -154,6 +155,13 @@ def _asked(
     )
 
 
+def _lead(redaction: Asked, expectation: Asked, held: frozenset[Role]) -> Asked:
+    """The decision that the bar at the top is about: the redaction, unless only the expectation is the reader's."""
+    decides_redaction = not held.isdisjoint(DECIDES_REDACTION)
+    is_theirs = not held.isdisjoint(DECIDES_EXPECTATION) and (not decides_redaction or redaction.standing is not None)
+    return expectation if is_theirs else redaction
+
+
 def confirmation_address(case: Case, revision: FixtureRevision, kind: DecisionKind) -> str:
     """The confirming page for exactly what is shown here: it refuses if anything of it changed in between."""
     shown = {"revision": revision.number, "content_hash": revision.content_hash}
@@ -210,4 +218,9 @@ def _since(case: Case, revision: FixtureRevision, begin: int | None, held: Itera
     if not _reads(old, frozenset(held)):
         return {"old": old, "differences": None, "places": []}
     found = revision_page.compared(old, revision)
-    return {"old": old, "differences": found, "places": found.places()[:DIFFERENCES_SHOWN]}
+    return {
+        "old": old,
+        "differences": found,
+        "places": found.places()[:DIFFERENCES_SHOWN],
+        "differences_cut": found.count > DIFFERENCES_SHOWN,
+    }
