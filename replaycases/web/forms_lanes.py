@@ -62,7 +62,7 @@ class BulkForm(StyledForm):
 
 class HistoryForm(StyledForm):
     MOST: ClassVar[int] = 20
-    runs = forms.IntegerField(min_value=1, max_value=MOST, label="Runs")
+    runs = forms.IntegerField(min_value=1, max_value=MOST, label="Runs to ask for")
 
 
 class OverrideForm(StyledForm):

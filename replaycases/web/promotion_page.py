@@ -44,6 +44,8 @@ GATE_LOOKS: Mapping[gates.GateState, Look] = {
     "satisfied": Look(word="satisfied", css="ok", icon="check"),
     "not_applicable": Look(word="not applicable", css="dunno", icon="dash"),
 }
+# Gates about the way into a lane: they say nothing of a revision that stands there.
+WAY_IN: frozenset[gates.GateName] = frozenset({"history", "promoter"})
 COMPATIBILITY_VERDICTS = frozenset({"compatible_pass", "compatible_fail"})
 
 
@@ -96,7 +98,7 @@ class Shown:
         seen = surrounded(Case.objects.visible_to(user)).select_related("latest_comparison").annotate(**_named())
         self.case: Any = get_object_or_404(seen, project__key=key, number=number)
         self.entries = sorted(
-            LaneEntry.objects.filter(case=self.case, left_at=None).select_related("lane", "revision"),
+            LaneEntry.objects.filter(case=self.case, left_at=None).select_related("lane", "revision", "entered_by"),
             key=lambda entry: STRONGEST_FIRST.index(LaneName(entry.lane.name)),
         )
         bundle = Bundle.of_surrounded([self.case], self.entries)
@@ -152,6 +154,8 @@ def context(
         found = gates.gates_from(facts, GATES_OF[lane], actor=user) if case.current_revision else []
     offers = actions["propose_override"].allowed and case.stage == Stage.REPRODUCED
     stands = next((entry for entry in shown.entries if _holds(entry, case, lane)), None)
+    if stands is not None:
+        found = [gate for gate in found if gate.name not in WAY_IN]
     blocking = [gate for gate in _blocking_first(found) if gate.blocks]
     pending = [proposal for proposal in shown.proposals if proposal.state == ProposalState.PENDING]
     return {
@@ -222,8 +226,11 @@ def _address(case: Case, shown: gates.Evidence) -> str:
         return reverse("run", args=[case.project.key, shown.number])
     if shown.kind == "proposal":
         return f"{reverse('case_promotion', args=[case.readable_id])}#overrides"
-    places = {"control": "#controls", "revision": "#revisions", "decision": "#timeline", "details": "#details"}
-    return page + places.get(shown.kind, "")
+    if shown.kind == "revision" and shown.number:
+        return reverse("revision", args=[case.readable_id, shown.number])
+    if shown.kind in ("decision", "comments"):
+        return reverse("case_review", args=[case.readable_id])
+    return page + {"control": "#controls", "details": "#details"}.get(shown.kind, "")
 
 
 def _why_not(promote: policies.Action, blocking: Sequence[gates.Gate], stands: LaneEntry | None, case: Case) -> str:
