@@ -114,6 +114,7 @@ class Needs:
 
     projects: frozenset[UUID]
     roles: frozenset[Role]
+    audits: bool
     tallies: list[Tally]
     lists: dict[Section, list[CaseRow]] = field(default_factory=dict)
     proposals: list[Proposal] | None = None
@@ -131,9 +132,11 @@ def of(user: User) -> Needs:
     roles = _roles(user)
     projects = frozenset(roles) if not user.is_superuser else frozenset(Project.objects.values_list("pk", flat=True))
     unread = _unread(user, projects)
+    held: frozenset[Role] = frozenset().union(*roles.values())
     return Needs(
         projects=projects,
-        roles=frozenset().union(*roles.values()),
+        roles=held,
+        audits=user.is_superuser or not held.isdisjoint(may.AUDITS),
         tallies=_tallies(projects),
         lists=_lists(user, roles),
         proposals=_proposals(user, roles),

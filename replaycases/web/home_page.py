@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from django.utils import timezone
 
 from replaycases.cases import lane_health
 from replaycases.cases.lifecycle import STEPS
-from replaycases.cases.models import Case, FlagReason, LaneName, Stage
+from replaycases.cases.models import FlagReason, LaneName, Stage
 from replaycases.cases.needs import MOST, CaseRow, Needs, Tally
-from replaycases.web.progress import in_words
 
 SHOWN = 8
 SOON = timedelta(days=3)
@@ -49,7 +48,7 @@ def strip(tallies: Sequence[Tally]) -> list[Cell]:
 def _stage(stage: Stage, tallies: Sequence[Tally]) -> Cell:
     notes = {
         Stage.QUARANTINED: _oldest(tallies),
-        Stage.IN_REVIEW: _counted(sum(t.ending for t in tallies), "ends or ended", "end or ended", "within 7 d"),
+        Stage.IN_REVIEW: _counted(sum(t.ending for t in tallies), "ends in 7 d", "end in 7 d"),
         Stage.REPRODUCED: _counted(sum(t.ready for t in tallies), "may be promoted", "may be promoted"),
         Stage.REDACTION_APPROVED: _oldest(tallies),
     }
@@ -64,7 +63,7 @@ def _stage(stage: Stage, tallies: Sequence[Tally]) -> Cell:
 
 def _lane(lane: LaneName, tallies: Sequence[Tally]) -> Cell:
     flagged = sum(t.flagged for t in tallies)
-    still = ", still block" if lane == LaneName.BLOCKING and flagged else ""
+    still = ("", ", still blocks", ", still block")[min(flagged, 2)] if lane == LaneName.BLOCKING else ""
     note = _counted(flagged, "needs re-review", "need re-review") + still
     return Cell(
         name=lane.value, is_lane=True, cases=sum(t.cases for t in tallies), note=note, query=f"lane={lane.value}"
@@ -73,11 +72,11 @@ def _lane(lane: LaneName, tallies: Sequence[Tally]) -> Cell:
 
 def _oldest(tallies: Sequence[Tally]) -> str:
     since = min((t.since for t in tallies), default=None)
-    return f"oldest {in_words(timezone.now() - since)}" if since else ""
+    return f"oldest {span(timezone.now() - since)}" if since else ""
 
 
-def _counted(count: int, one: str, many: str, suffix: str = "") -> str:
-    return f"{count} {one if count == 1 else many} {suffix}".strip() if count else ""
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}" if count else ""
 
 
 # --- lists ----------------------------------------------------------------------------------------------------------
@@ -120,14 +119,25 @@ def counted(count: int) -> str:
     return f"{MOST} or more" if count >= MOST else str(count)
 
 
+def span(left: timedelta) -> str:
+    """In its two largest units: "6 d 3 h", "19 h 5 min", "4 min"."""
+    minutes = max(0, int(left.total_seconds())) // 60
+    days, hours, minutes = minutes // 1440, minutes % 1440 // 60, minutes % 60
+    if days:
+        return f"{days} d {hours} h" if hours and days < 7 else f"{days} d"
+    if hours:
+        return f"{hours} h {minutes} min" if minutes and hours < 6 else f"{hours} h"
+    return f"{minutes} min"
+
+
 def _row(case: CaseRow) -> Row:
     now = timezone.now()
     left = case.expires_at - now if case.expires_at else None
     return Row(
         case=case,
-        left="" if left is None else "over" if left <= timedelta(0) else in_words(left),
+        left="" if left is None else "over" if left <= timedelta(0) else span(left),
         soon=left is not None and left <= SOON,
-        waited=in_words(now - case.stage_since),
+        waited=span(now - case.stage_since),
         next=LaneName.BLOCKING.value if case.lane else LaneName.NONBLOCKING.value,
         why=_why(case),
     )
@@ -234,9 +244,3 @@ def _total(lane: str, days: Iterable[lane_health.Day]) -> lane_health.Day:
         undetermined=sum(day.undetermined for day in every),
         environment=sum(day.environment for day in every),
     )
-
-
-def since(case: Case) -> str:
-    """How long the verdict stands."""
-    at: datetime | None = case.verdict_since
-    return in_words(timezone.now() - at) if at else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
@@ -19,7 +19,8 @@ from replaycases.web.sentences import SENTENCES
 
 SHOWN = 200
 DETAILS_CAP = 600
-_IDENTIFIER = re.compile(r"sha256:|[0-9a-f]{8}-[0-9a-f]{4}-")
+_IDENTIFIER = re.compile(r"sha256:|([a-z]+:)?[0-9a-f]{8}-[0-9a-f]{4}-")
+_STATE = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,7 @@ def entry_of(event: AuditEvent) -> Entry:
         actor=str(event.actor) if event.actor else "",
         token=event.token,
         sentence=sentence,
-        details=_verdict(event) if event.action == "comparison.computed" else _details(event.after),
+        details=_TOLD.get(event.action, _facts)(event),
     )
 
 
@@ -73,7 +74,7 @@ def _verdict(event: AuditEvent) -> str:
     """ "still failing, over 4 runs, was verified red to green"."""
     before, after = json.loads(event.before), json.loads(event.after)
     if "label" not in after:
-        return _details(event.after)
+        return _facts(event)
     was = f", was {_word(before['label'])}" if before.get("label") else ""
     over = f", over {after['runs']} runs" if "runs" in after else ""
     return f"{_word(after['label'])}{over}{was}"
@@ -83,12 +84,19 @@ def _word(label: str) -> str:
     return verdict_look(label).word.lower()
 
 
-def _details(text: str) -> str:
+def _owners(event: AuditEvent) -> str:
+    """Of what an owner was set, or taken away."""
+    owners: dict[str, str] = json.loads(event.after)
+    named = [_said(boundary) if owner else f"none for {_said(boundary)}" for boundary, owner in owners.items()]
+    return ", ".join(named)
+
+
+def _facts(event: AuditEvent) -> str:
     """The scalar facts of `after`, in words: `size 2, number 3`. Digests and ids stay in the audit log; long texts are
     cut."""
-    facts: Any = json.loads(text or "{}")
+    facts: Any = json.loads(event.after or "{}")
     told = [
-        f"{name.replace('_', ' ')} {_said(value)}"
+        f"{_said(name)} {_said(value)}"
         for name, value in facts.items()
         if isinstance(value, str | int) and value != "" and not _IDENTIFIER.match(str(value))
     ]
@@ -99,6 +107,9 @@ def _details(text: str) -> str:
 def _said(value: str | int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    # A state's name is words; anything else is somebody's own text, and stays as it is.
     words = str(value)
-    # One word is a state's name; a sentence is somebody's, and stays as it is.
-    return words if " " in words else words.replace("_", " ")
+    return words.replace("_", " ") if _STATE.fullmatch(words) else words
+
+
+_TOLD: Mapping[str, Callable[[AuditEvent], str]] = {"comparison.computed": _verdict, "owners.set": _owners}

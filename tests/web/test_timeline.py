@@ -50,6 +50,7 @@ def test_no_action_is_named_that_nothing_records() -> None:
         ({"size": 2, "classification": "very_secret"}, "size 2, classification very secret"),
         ({"decision": "sha256:00", "flagged": True}, "flagged yes"),
         ({"reason": "the id a_b was wrong", "note": ""}, "reason the id a_b was wrong"),
+        ({"covering_test": "tests/test_a_b.py"}, "covering test tests/test_a_b.py"),
         ({"list": ["a"], "nothing": None}, ""),
         ({"reason": "x" * 700}, f"reason {'x' * 593}…"),
     ],
@@ -57,6 +58,12 @@ def test_no_action_is_named_that_nothing_records() -> None:
 def test_an_events_facts_are_told_in_words(after: dict[str, object], told: str) -> None:
     event = AuditEvent(action="case.flagged", after=json.dumps(after), before="{}")
     assert timeline.entry_of(event).details == told
+
+
+def test_owners_are_told_by_what_they_own_and_not_by_their_ids() -> None:
+    after = json.dumps({"prohibited_outcome": "user:6694ae26-15a0-4edc-b809-25992367d262", "privacy": ""})
+    event = AuditEvent(action="owners.set", after=after, before="{}")
+    assert timeline.entry_of(event).details == "prohibited outcome, none for privacy"
 
 
 def test_an_action_of_another_release_is_told_by_its_name() -> None:

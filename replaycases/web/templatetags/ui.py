@@ -11,10 +11,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from replaycases.accounts.models import Project
 from replaycases.cases.lifecycle import STEPS
-from replaycases.cases.models import Notification, Stage
-from replaycases.web import labels
+from replaycases.cases.models import Stage
+from replaycases.web import labels, topbar
 
 register = template.Library()
 
@@ -43,15 +42,10 @@ def verdict_word(label: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def unread_notifications(context: Context) -> int:
-    """How many notifications the signed-in person has not read, up to a hundred; a page that counted them already says
-    so as `unread`. One query."""
-    if "unread" in context:
-        return int(context["unread"])
-    user = context["user"]
-    seen = Project.objects.visible_to(user)
-    unread = Notification.objects.filter(user=user, read_at=None, case__project__in=seen)
-    return unread[:100].count()
+def topbar_of(context: Context) -> topbar.Bar:
+    """What the bar shows of the signed-in person; a page that knows it already says so as `bar`."""
+    known: topbar.Bar | None = context.get("bar")
+    return known or topbar.of(context["user"])
 
 
 @register.filter

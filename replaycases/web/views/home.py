@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from replaycases.accounts.roles import CREATES_CASES
 from replaycases.cases import lane_health, needs
-from replaycases.web import home_page
+from replaycases.web import home_page, topbar
 from replaycases.web.scope import user_of
 from replaycases.web.views.notifications import shown_at
 
@@ -22,7 +22,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "section": "home",
         "needs": found,
-        "unread": found.unread,
+        "bar": topbar.Bar(unread=found.unread, audits=found.audits),
         "now": timezone.now(),
         "shown_at": shown_at(),
         "strip": home_page.strip(found.tallies),

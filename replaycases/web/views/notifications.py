@@ -46,7 +46,6 @@ def notification_list(request: HttpRequest) -> HttpResponse:
         {
             "section": "notifications",
             "page": page_of(request, listed),
-            "unread": listed.filter(read_at=None).count(),
             "now": shown_at(),
         },
     )
