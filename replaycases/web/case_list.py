@@ -252,7 +252,7 @@ def _mute(word: str) -> str:
 
 @cache
 def _mark(css: str, icon: str, words: str) -> str:
-    return format_html('<span class="sub st {}">{}{}</span>', css, ui.icon(icon), words)
+    return format_html('<div><span class="st {}">{}{}</span></div>', css, ui.icon(icon), words)
 
 
 _MONTHS = ("", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -1,31 +1,44 @@
-"""What the case page shows, from rows alone: no evidence bytes are read to draw it."""
+"""What the case page shows, from rows alone: no evidence bytes are read to draw it, and at most twelve queries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max, OuterRef, Q, QuerySet
 
-from replaycases.cases import fixtures
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import CONFIRMS_CONTAINMENT, DECIDES_EXPECTATION, SIGNS_HAND_OFF, Role
+from replaycases.cases import decisions, policies
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import (
-    AuditEvent,
+    Boundary,
     Case,
+    ClosingStep,
     Comparison,
     Control,
+    Decision,
+    DecisionOutcome,
     FixtureRevision,
-    Implementation,
-    LaneEntry,
+    FlagReason,
     LaneName,
+    ProposalKind,
+    ProposalState,
+    Provenance,
     Run,
-    RunSet,
     RunState,
     Stage,
 )
-from replaycases.web import timeline
+from replaycases.cases.policies import Action, ActionName
+from replaycases.web import next_steps, timeline
+from replaycases.web.case_facts import Fact, Facts, facts_of
+
+EVENTS_SHOWN = 12
+COMPARISONS_SHOWN = 8
+MOST_COMPARISONS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +48,32 @@ class Step:
     name: str
     state: str
     note: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Runs of one version on one fixture that ended alike, as the database counts them."""
+
+    implementation: Any
+    control: Any
+    mutated: bool
+    voided: bool
+    state: str
+    passed: bool | None
+    observation: str
+    status: str
+    runs: int
+    sets: int
+    last: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    pk: Any
+    name: str
+    version: str
+    commit: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +85,7 @@ class Tally:
     result: str
     observation: str
     agreeing: int
-    last: Run | None
+    last: int | None
 
     @property
     def runs(self) -> str:
@@ -55,10 +94,13 @@ class Tally:
 
 @dataclass(frozen=True, kw_only=True)
 class VersionRow:
-    implementation: Implementation
+    """`side` says what the version is to the case: affected, fixed or ""."""
+
+    implementation: Version
     tally: Tally
     statuses: tuple[str, ...]
     voided: int
+    side: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,24 +108,143 @@ class ControlRow:
     """A control against one implementation (None: never run); `mutated` is the tally of its mutated twin."""
 
     control: Control
-    implementation: Implementation | None
+    implementation: Version | None
     plain: Tally | None
     mutated: Tally | None
 
 
-def tally(runs: Iterable[Run]) -> Tally:
+@dataclass(frozen=True, kw_only=True)
+class Closing:
+    """A step of the closing checklist. `done` is None while it is open; then `why_not` says why this person cannot note
+    it, "" if they can. `hint` is what to look at first."""
+
+    step: ClosingStep
+    done: Fact | None
+    why_not: str
+    hint: str
+
+
+def cases_for(user: User) -> QuerySet[Case]:
+    """Cases with everything of one row each that the page shows."""
+    return (
+        Case.objects.visible_to(user)
+        .select_related(
+            *("project", "current_revision__payload", "latest_comparison", "created_by", "on_behalf_of"),
+            *("contained_by", "provenance__affected", "provenance__fixed"),
+        )
+        .defer("current_revision__payload__body", "provenance__affected__spec", "provenance__fixed__spec")
+    )
+
+
+def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[str, Any]:
+    """What cases/detail.html shows but its forms. Eight queries."""
+    held = access.roles_of(user, case.project)
+    own_work = decisions.own_work(user, case)
+    actions = actions_of(case, user, held, own_work)
+    facts = facts_of(case)
+    groups = groups_of(case.current_revision)
+    comparisons = list(comparisons_of(case)[: MOST_COMPARISONS if every_comparison else COMPARISONS_SHOWN + 1])
+    shown = comparisons if every_comparison else comparisons[:COMPARISONS_SHOWN]
+    provenance: Provenance | None = getattr(case, "provenance", None)
+    lanes = facts.by_key("lane")
+    return {
+        "section": "cases",
+        "tab": "overview",
+        "case": case,
+        "revision": case.current_revision,
+        "stages": stages(case, facts.entered()),
+        "lanes": [_lane(name, lanes.get(name)) for name in LaneName],
+        "next": next_steps.steps_of(case, actions, facts.by_key("approval")),
+        "actions": actions,
+        "approvals": facts.by_key("approval"),
+        "versions": version_rows(groups, provenance),
+        "controls": control_rows(_controls(case.current_revision), groups),
+        "comparisons": shown,
+        "more_comparisons": len(comparisons) > len(shown),
+        "days": timeline.of_case(case, EVENTS_SHOWN),
+        "owners": [(boundary.label, facts.by_key("owner").get(boundary)) for boundary in Boundary],
+        "provenance": provenance,
+        "graders": [(finding, _why_not_confirm(finding, user, held, case)) for finding in facts.of("grader")],
+        "flags": [(FlagReason(flag.key).label, flag) for flag in facts.of("flag")],
+        "proposals": [(ProposalKind(p.key).label, ProposalState(p.texts[1]).label, p) for p in facts.of("proposal")],
+        "closing": _closing(case, facts, actions["close_step"], held),
+        "clears_incident": _clears_incident(case, user, held),
+    }
+
+
+def actions_of(case: Case, user: User, held: frozenset[Role], own_work: str) -> dict[ActionName, Action]:
+    """As `policies.available_actions`, of what has been read anyway."""
+    found: dict[ActionName, Action] = {}
+    for name, rule in policies.RULES.items():
+        why_not = policies.why_not_allowed(name, case, user, held=held, own_work=own_work)
+        found[name] = Action(name=name, label=rule.label, allowed=not why_not, why_not=why_not)
+    return found
+
+
+def comparisons_of(case: Case) -> QuerySet[Comparison]:
+    found = Comparison.objects.filter(revision__case=case).select_related("old", "new", "revision")
+    return found.defer("old__spec", "new__spec").order_by("-number")
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def groups_of(revision: FixtureRevision | None) -> list[tuple[Version, Group]]:
+    """Every run of the revision and its controls, counted by the database: a case may have thousands. One query."""
+    if revision is None:
+        return []
+    version = ("implementation", "implementation__name", "implementation__version", "implementation__commit")
+    columns = (
+        *(f"run_set__{name}" for name in (*version, "control", "mutated")),
+        *("voided", "state", "boundary_passed", "observation_hash", "status", "runs", "sets", "last"),
+    )
+    voided = ExpressionWrapper(Q(run_set__voided_at__isnull=False), output_field=BooleanField())
+    rows = (
+        Run.objects.filter(run_set__revision=revision)
+        .annotate(voided=voided)
+        .order_by("run_set__implementation__created_at", "run_set__implementation")
+        .values(*columns[:-3])
+        .annotate(runs=Count("pk"), sets=Count("run_set", distinct=True), last=Max("number"))
+        .values_list(*columns)
+    )
+    return [_group(*row) for row in rows]
+
+
+def _group(pk: Any, name: str, version: str, commit: str, *rest: Any) -> tuple[Version, Group]:
+    control, mutated, voided, state, passed, observation, status, runs, sets, last = rest
+    return (
+        Version(pk=pk, name=name, version=version, commit=commit),
+        Group(
+            implementation=pk,
+            control=control,
+            mutated=mutated,
+            voided=voided,
+            state=state,
+            passed=passed,
+            observation=observation,
+            status=status,
+            runs=runs,
+            sets=sets,
+            last=last,
+        ),
+    )
+
+
+def tally(groups: Iterable[Group]) -> Tally:
     """Count every run; a result is named only if all that finished agree on it."""
-    every = list(runs)
-    finished = [run for run in every if run.state == RunState.FINISHED]
-    hashes = [run.observation_hash for run in finished]
-    most = max(hashes, key=hashes.count, default="")
+    every = list(groups)
+    finished = [group for group in every if group.state == RunState.FINISHED]
+    seen: dict[str, int] = {}
+    for group in finished:
+        seen[group.observation] = seen.get(group.observation, 0) + group.runs
+    most = max(seen, key=lambda observation: seen[observation], default="")
     return Tally(
-        total=len(every),
-        finished=len(finished),
-        result=_result({run.boundary_passed for run in finished}),
+        total=sum(group.runs for group in every),
+        finished=sum(group.runs for group in finished),
+        result=_result({group.passed for group in finished}),
         observation=most,
-        agreeing=hashes.count(most),
-        last=max(every, key=lambda run: run.number, default=None),
+        agreeing=seen.get(most, 0),
+        last=max((group.last for group in every), default=None),
     )
 
 
@@ -95,101 +256,119 @@ def _result(values: set[bool | None]) -> str:
     return {True: "held", False: "violated", None: "undetermined"}[values.pop()]
 
 
-def run_sets_of(revision: FixtureRevision) -> list[RunSet]:
-    return list(
-        RunSet.objects.filter(revision=revision)
-        .select_related("implementation", "control")
-        .prefetch_related(Prefetch("runs", Run.objects.defer("stderr", "progress")))
-        .order_by("implementation__created_at", "implementation_id", "created_at")
-    )
-
-
-def version_rows(run_sets: Sequence[RunSet]) -> list[VersionRow]:
+def version_rows(groups: Sequence[tuple[Version, Group]], provenance: Provenance | None) -> list[VersionRow]:
     """One row an implementation over the incident fixture; voided sets are counted apart and never read."""
-    own = [run_set for run_set in run_sets if run_set.control_id is None]
     rows = []
-    for _, group in groupby(own, key=lambda run_set: run_set.implementation_id):
-        sets = list(group)
-        runs = [run for run_set in sets if run_set.voided_at is None for run in run_set.runs.all()]
-        statuses = sorted({run.status for run in runs if run.status})
+    for version in dict.fromkeys(version for version, group in groups if group.control is None):
+        own = [group for owner, group in groups if owner == version and group.control is None]
+        counted = [group for group in own if not group.voided]
         rows.append(
             VersionRow(
-                implementation=sets[0].implementation,
-                tally=tally(runs),
-                statuses=tuple(statuses),
-                voided=sum(run_set.voided_at is not None for run_set in sets),
+                implementation=version,
+                tally=tally(counted),
+                statuses=tuple(sorted({group.status for group in counted if group.status})),
+                voided=sum(group.sets for group in own if group.voided),
+                side=_side(version, provenance),
             )
         )
     return rows
 
 
-def control_rows(controls: Iterable[Control], run_sets: Sequence[RunSet]) -> list[ControlRow]:
+def _side(version: Version, provenance: Provenance | None) -> str:
+    if provenance is None:
+        return ""
+    return {provenance.affected_id: "affected", provenance.fixed_id: "fixed"}.get(version.pk, "")
+
+
+def control_rows(controls: Iterable[Control], groups: Sequence[tuple[Version, Group]]) -> list[ControlRow]:
     rows = []
     for control in controls:
-        own = [s for s in run_sets if s.control_id == control.pk and s.voided_at is None]
-        implementations = {s.implementation_id: s.implementation for s in own}
-        rows += [_control_row(control, implementation, own) for implementation in implementations.values()]
+        own = [(version, group) for version, group in groups if group.control == control.pk and not group.voided]
+        versions = list(dict.fromkeys(version for version, _ in own))
+        rows += [_control_row(control, version, own) for version in versions]
         if not own:
             rows.append(ControlRow(control=control, implementation=None, plain=None, mutated=None))
     return rows
 
 
-def _control_row(control: Control, implementation: Implementation, own: Sequence[RunSet]) -> ControlRow:
+def _control_row(control: Control, version: Version, own: Sequence[tuple[Version, Group]]) -> ControlRow:
     def of(mutated: bool) -> Tally:
-        chosen = [s for s in own if s.implementation_id == implementation.pk and s.mutated is mutated]
-        return tally(run for run_set in chosen for run in run_set.runs.all())
+        return tally(group for owner, group in own if owner == version and group.mutated is mutated)
 
-    return ControlRow(control=control, implementation=implementation, plain=of(False), mutated=of(True))
+    return ControlRow(control=control, implementation=version, plain=of(False), mutated=of(True))
 
 
-def track(case: Case, entries: Sequence[LaneEntry]) -> tuple[list[Step], list[Step]]:
-    """The stages passed, and apart from them the lanes: a lane is a place in a suite, not a stage."""
+def _controls(revision: FixtureRevision | None) -> Iterable[Control]:
+    if revision is None:
+        return []
+    approval = Decision.objects.filter(control=OuterRef("pk"), outcome=DecisionOutcome.APPROVED, voided_at=None)
+    return revision.controls.annotate(approved=Exists(approval))
+
+
+# --- stages, lanes, people ------------------------------------------------------------------------------------------
+
+
+def stages(case: Case, entered: Mapping[str, datetime]) -> list[Step]:
+    """The stages with when the case came into each; a stage that it was sent back from is open again."""
     reached = STEPS.index(Stage(case.stage)) if case.stage in STEPS else -1
-    stages = [
-        Step(name=stage.label, state="now" if index == reached else "done" if index < reached else "")
+    when = {Stage.QUARANTINED.value: case.created_at, **entered, case.stage: case.stage_since}
+    steps = [
+        Step(
+            name=stage.label,
+            state="now" if index == reached else "done" if index < reached or (reached < 0 and stage in when) else "",
+            at=when.get(stage) if index <= reached or reached < 0 else None,
+        )
         for index, stage in enumerate(STEPS)
     ]
     if case.stage not in STEPS:
-        stages.append(Step(name=Stage(case.stage).label, state="now"))
-    inside = {entry.lane.name: entry for entry in entries}
-    lanes = [
-        Step(
-            name=f"Lane {name}",
-            state="now" if name in inside else "",
-            note=f"revision {inside[name].revision.number}" if name in inside else "",
+        steps.append(Step(name=Stage(case.stage).label, state="now", at=case.stage_since))
+    return steps
+
+
+def _lane(name: LaneName, entry: Fact | None) -> Step:
+    """A place in a suite, apart from the stages."""
+    if entry is None:
+        return Step(name=f"Lane {name}", state="", note="not in it")
+    demoted = ", demoted" if entry.texts[0] else ""
+    return Step(name=f"Lane {name}", state="now", note=f"revision {entry.number}{demoted}", at=entry.at)
+
+
+def _why_not_confirm(finding: Fact, user: User, held: frozenset[Role], case: Case) -> str:
+    """Why this person cannot confirm it; "" if they can, or if it is confirmed."""
+    if held.isdisjoint(DECIDES_EXPECTATION):
+        return access.lacking(case.project, DECIDES_EXPECTATION)
+    if finding.person_id.replace("-", "") == user.pk.hex:
+        return "You recorded it. Another incident owner confirms it."
+    return policies.why_not_allowed("edit_details", case, user, held=held)
+
+
+def _closing(case: Case, facts: Facts, action: Action, held: frozenset[Role]) -> list[Closing]:
+    done = facts.by_key("closing")
+    hand_off = action.why_not or ("" if held & SIGNS_HAND_OFF else access.lacking(case.project, SIGNS_HAND_OFF))
+    hints = {ClosingStep.CONTROLS: _controls_hint(case)}
+    return [
+        Closing(
+            step=step,
+            done=done.get(step),
+            why_not=hand_off if step == ClosingStep.HAND_OFF else action.why_not,
+            hint=hints.get(step, ""),
         )
-        for name in LaneName.values
+        for step in ClosingStep
     ]
-    return stages, lanes
 
 
-def lane_entries(case: Case) -> list[LaneEntry]:
-    return list(LaneEntry.objects.filter(revision__case=case, left_at=None).select_related("lane", "revision"))
+def _controls_hint(case: Case) -> str:
+    """Whether the newest comparison saw every control pass."""
+    newest = case.latest_comparison
+    if newest is None or newest.computed_at is None:
+        return "No comparison has looked at the controls yet."
+    if not newest.controls:
+        return "The newest comparison had no controls."
+    if all(newest.controls.values()):
+        return ""
+    return "The newest comparison did not see every control pass."
 
 
-def comparisons_of(case: Case) -> QuerySet[Comparison]:
-    return (
-        Comparison.objects.filter(revision__case=case)
-        .select_related("old", "new", "revision", "requested_by")
-        .order_by("-number")
-    )
-
-
-def case_timeline(case: Case, revisions: Sequence[FixtureRevision]) -> list[timeline.Day]:
-    """Audit events of the case and of what belongs to it, newest first, by day."""
-    ids = {str(case.pk), *(str(revision.pk) for revision in revisions)}
-    for related in (
-        Comparison.objects.filter(revision__case=case),
-        Control.objects.filter(revision__case=case),
-        RunSet.objects.filter(revision__case=case),
-    ):
-        ids.update(str(pk) for pk in related.values_list("pk", flat=True))
-    events = AuditEvent.objects.filter(Q(project=case.project), object_id__in=ids).select_related("actor")
-    return timeline.days(events.order_by("-sequence")[: timeline.SHOWN])
-
-
-def declared_gaps(revision: FixtureRevision | None) -> list[dict[str, Any]]:
-    """What the recording lacks: ({pointer, cost, declared?}, …), read from the revision's document."""
-    if revision is None:
-        return []
-    return [dict(gap) for gap in fixtures.of_revision(revision).missing]
+def _clears_incident(case: Case, user: User, held: frozenset[Role]) -> bool:
+    uncontained = case.security_incident and case.contained_at is None
+    return uncontained and bool(held & CONFIRMS_CONTAINMENT) and user.token is None

@@ -86,7 +86,7 @@ def test_the_case_page_keeps_statement_stage_lane_and_results_apart(
         "The state was unknown.",
     ):
         assert text in html
-    assert '<li class="now" aria-current="step">Quarantined</li>' in html
+    assert '<li class="now" aria-current="step">Quarantined<small>' in html
     assert html.count("not in it") == 3
     assert html.count("2 of 2 the same") == 2
     assert "Verified red to green" in html
@@ -101,10 +101,11 @@ def test_controls_show_their_result_and_their_mutations(signed_in: Client, case:
     assert "controls: passed" in html_of(signed_in, "/cases/RC-1/comparisons/1/")
 
 
-def test_declared_gaps_are_listed_with_their_cost(signed_in: Client, project: Project, everyone: User) -> None:
+def test_declared_gaps_stand_with_their_cost_where_the_case_page_says(signed_in: Client, project: Project, everyone: User) -> None:
     missing = [{"pointer": "/monotonic", "cost": "nothing can be said about retry delays"}]
     factories.case(project, everyone, factories.fixture(missing=missing))
-    assert "nothing can be said about retry delays" in html_of(signed_in, "/cases/RC-1/")
+    assert '<a href="/cases/RC-1/revisions/1/">the document and its declared gaps</a>' in html_of(signed_in, "/cases/RC-1/")
+    assert "nothing can be said about retry delays" in html_of(signed_in, "/cases/RC-1/revisions/1/")
 
 
 def test_a_viewer_is_told_why_no_replay_can_be_asked_for(looking: Client, case: Case) -> None:

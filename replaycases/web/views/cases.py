@@ -8,18 +8,19 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import CREATES_CASES
-from replaycases.cases import intake, policies, reading
-from replaycases.cases.models import Case
+from replaycases.cases import intake
+from replaycases.cases.models import Case, FlagReason, Provenance
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web import case_page
 from replaycases.web.case_list import CaseFilter, listing
 from replaycases.web.forms import ComparisonForm, ControlForm, NewCaseForm, projects_where
-from replaycases.web.scope import CaseId, case_or_404, user_of
+from replaycases.web.forms_details import GraderForm
+from replaycases.web.scope import CaseId, user_of
 
 
 @login_required
@@ -43,7 +44,9 @@ def case_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def case_detail(request: HttpRequest, case_id: CaseId) -> HttpResponse:
-    return render_case(request, case_or_404(request, case_id))
+    key, number = case_id
+    case = get_object_or_404(case_page.cases_for(user_of(request)), project__key=key, number=number)
+    return render_case(request, case)
 
 
 def render_case(
@@ -52,48 +55,36 @@ def render_case(
     *,
     form: ComparisonForm | None = None,
     control_form: ControlForm | None = None,
+    grader_form: GraderForm | None = None,
     findings: Sequence[Finding] = (),
+    refused: str = "",
 ) -> HttpResponse:
-    """The case page. A form is given when it was refused (422): for a comparison, or for a control, with what was found
-    in its files."""
-    refused = form is not None or control_form is not None
-    versions = {side: request.GET.get(side) for side in ("old", "new")}
-    revisions = list(case.revisions.select_related("created_by", "payload").defer("payload__body"))
-    run_sets = case_page.run_sets_of(case.current_revision) if case.current_revision else []
-    controls = list(case.current_revision.controls.all()) if case.current_revision else []
-    entries = case_page.lane_entries(case)
-    stages, lanes = case_page.track(case, entries)
-    comparisons = list(case_page.comparisons_of(case))
-    current = next((c for c in comparisons if c.revision_id == case.current_revision_id), None)
-    actions = {action.name: action for action in policies.available_actions(case, user_of(request))}
-    context = {
-        "section": "cases",
-        "tab": "overview",
-        "case": case,
-        "revision": case.current_revision,
-        "lane": ", ".join(entry.lane.name for entry in entries),
-        "verdict": current.label if current else None,
-        "comparison": current,
-        "stages": stages,
-        "lanes": lanes,
-        "versions": case_page.version_rows(run_sets),
-        "controls": case_page.control_rows(controls, run_sets),
-        "comparisons": comparisons,
-        "revisions": revisions,
-        "gaps": case_page.declared_gaps(case.current_revision) if _readable(request, case) else None,
-        "days": case_page.case_timeline(case, revisions),
-        "form": form or ComparisonForm(case=case, user=user_of(request), initial=versions),
+    """The case page. A form is given when it was refused (422), with what was found in its files; `refused` says what
+    one of the page's small forms lacks."""
+    bad = bool(refused) or any(each is not None for each in (form, control_form, grader_form))
+    user = user_of(request)
+    context = case_page.context(case, user, every_comparison=request.GET.get("comparisons") == "all")
+    actions = context["actions"]
+    if form is None and actions["request_comparison"].allowed:
+        form = ComparisonForm(case=case, user=user, initial=_versions(request, case))
+    context |= {
+        "form": form,
         "asking": actions["request_comparison"],
         "control_form": control_form or ControlForm(),
         "adding": actions["add_control"],
+        "grader_form": grader_form or GraderForm(),
+        "flag_reasons": FlagReason.choices,
         "findings": findings,
+        "refused": refused,
     }
-    return render(request, "cases/detail.html", context, status=422 if refused else 200)
+    return render(request, "cases/detail.html", context, status=422 if bad else 200)
 
 
-def _readable(request: HttpRequest, case: Case) -> bool:
-    revision = case.current_revision
-    return revision is not None and reading.readable_by(revision, user_of(request))
+def _versions(request: HttpRequest, case: Case) -> dict[str, object]:
+    """What the address asks for, else the affected and the fixed version of the case."""
+    kept: Provenance | None = getattr(case, "provenance", None)
+    known = {"old": kept.affected_id, "new": kept.fixed_id} if kept else {}
+    return {side: request.GET.get(side) or known.get(side) for side in ("old", "new")}
 
 
 @login_required
@@ -128,6 +119,10 @@ def _create(request: HttpRequest, form: NewCaseForm) -> Case:
         trigger=said["trigger"],
         prohibited_outcome=said["prohibited_outcome"],
         deciding_evidence=said["deciding_evidence"],
-        fixture=said["fixture"].read(),
+        fixture=said["fixture"].read() if said["fixture"] else None,
         detect=said["detect"].read() if said["detect"] else None,
+        reported_symptom=said["reported_symptom"],
+        security_incident=said["security_incident"],
+        on_behalf_of=said["on_behalf_of"],
+        evidence_days=said["evidence_days"],
     )

@@ -1,0 +1,71 @@
+"""What a case waits for, and whether the person who looks can do it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from replaycases.cases.models import Case, DecisionKind, LaneName, Stage
+from replaycases.cases.policies import REVIEWED, Action, ActionName
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextStep:
+    """`form` names the form of the box that does it; else `address` is the page on which it is done. `why` says what it
+    is for."""
+
+    action: Action
+    why: str
+    form: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextSteps:
+    """`yours` are possible for the person now, in the order in which they come; `others` wait for somebody else."""
+
+    yours: list[NextStep]
+    others: list[NextStep]
+
+
+def steps_of(case: Case, actions: Mapping[ActionName, Action], approved: Iterable[str]) -> NextSteps:
+    """`approved` are the kinds of approval that stand. No query."""
+    steps = list(_steps(case, actions, frozenset(approved)))
+    return NextSteps(
+        yours=[step for step in steps if step.action.allowed],
+        others=[step for step in steps if not step.action.allowed],
+    )
+
+
+def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset[str]) -> Iterable[NextStep]:
+    name = case.readable_id
+    review = reverse("case_review", args=[name])
+    if case.security_incident and case.contained_at is None:
+        why = "A security incident is contained before anything is replayed: evidence kept, secrets changed."
+        yield NextStep(action=actions["confirm_containment"], why=why, form="containment")
+    if case.current_revision_id is None and case.stage in (Stage.QUARANTINED, Stage.IN_REVIEW):
+        why = "The case started from a blank form: it needs the recorded fixture."
+        yield NextStep(action=actions["add_revision"], why=why, address=reverse("new_revision", args=[name]))
+    elif case.stage == Stage.QUARANTINED:
+        why = "The statement is complete and the failure was seen in quarantine."
+        yield NextStep(action=actions["submit"], why=why, form="submission")
+    elif case.stage == Stage.IN_REVIEW:
+        why = "Nothing that must be redacted is left in these bytes."
+        yield NextStep(action=actions["approve_redaction"], why=why, address=f"{review}#redaction")
+    elif case.stage == Stage.REDACTION_APPROVED:
+        why = "The affected version is red on the reviewed fixture in every run."
+        yield NextStep(action=actions["mark_reproduced"], why=why, form="reproduction")
+    if case.stage in REVIEWED and DecisionKind.EXPECTATION not in approved:
+        why = "The prohibited outcome and its checks are what must hold."
+        yield NextStep(action=actions["approve_expectation"], why=why, address=f"{review}#expectation")
+    if case.stage == Stage.REPRODUCED and case.lane != LaneName.BLOCKING:
+        why = "From nonblocking it goes on to the lane that blocks releases." if case.lane else "It enters a lane."
+        yield NextStep(action=actions["promote"], why=why, address=reverse("case_promotion", args=[name]))
+    if case.flagged:
+        why = "A re-review is asked for. A blocking case keeps blocking meanwhile."
+        yield NextStep(action=actions["review_again"], why=why, form="re_review")
+    if case.stage == Stage.NON_REPLAYABLE:
+        why = "It was closed because the decisive condition could not be replayed."
+        yield NextStep(action=actions["reopen"], why=why, form="reopening")
