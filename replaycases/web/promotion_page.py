@@ -213,12 +213,12 @@ def _row(case: Case, gate: gates.Gate, lane: LaneName, may_propose: bool) -> Gat
         gate=gate,
         look=GATE_LOOKS[gate.state],
         css="block" if gate.blocks else "over" if gate.state == "overridden" else "",
-        links=tuple(Link(label=shown.label, address=_address(case, shown)) for shown in gate.evidence),
+        links=tuple(Link(label=shown.label, address=_address(case, gate.name, shown)) for shown in gate.evidence),
         override=f"{reverse('case_overrides', args=[case.readable_id])}?gate={gate.name}" if possible else "",
     )
 
 
-def _address(case: Case, shown: gates.Evidence) -> str:
+def _address(case: Case, gate: gates.GateName, shown: gates.Evidence) -> str:
     page = reverse("case", args=[case.readable_id])
     if shown.kind == "comparison" and shown.number:
         return reverse("comparison", args=[case.readable_id, shown.number])
@@ -230,7 +230,9 @@ def _address(case: Case, shown: gates.Evidence) -> str:
         return reverse("revision", args=[case.readable_id, shown.number])
     if shown.kind in ("decision", "comments"):
         return reverse("case_review", args=[case.readable_id])
-    return page + {"control": "#controls", "details": "#details"}.get(shown.kind, "")
+    if shown.kind == "details":
+        return reverse("case_owners" if gate == "owners" else "case_details", args=[case.readable_id])
+    return page + ("#controls" if shown.kind == "control" else "")
 
 
 def _why_not(promote: policies.Action, blocking: Sequence[gates.Gate], stands: LaneEntry | None, case: Case) -> str:

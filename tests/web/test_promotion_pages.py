@@ -223,7 +223,7 @@ def test_an_override_is_proposed_for_a_gate_that_takes_one(people: People) -> No
     without_red(people)
     until = (timezone.localdate() + timedelta(days=7)).isoformat()
     address = "/cases/RC-1/overrides/"
-    assert "Override the gate “red” of RC-1" in html_of(people.lead, f"{address}?gate=red")
+    assert "Override the gate “Affected version reproduces” of RC-1" in html_of(people.lead, f"{address}?gate=red")
     assert posted(people.lead, address, gate="promoter", reason="Why.", until=until)[0] == 409
     assert posted(people.lead, address, gate="no-such", reason="Why.", until=until)[0] == 422
     assert posted(people.lead, address, gate="red", reason="The trace shows it.", until=until)[0] == 200

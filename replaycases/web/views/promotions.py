@@ -27,6 +27,7 @@ from replaycases.web.forms_lanes import (
     in_days,
 )
 from replaycases.web.scope import CaseId, case_or_404, user_of
+from replaycases.web.templatetags.lanes import gate_title
 
 DEMOTION_DAYS = 14
 OVERRIDE_DAYS = 30
@@ -151,7 +152,7 @@ def overrides(request: HttpRequest, case_id: CaseId) -> HttpResponse:
         form,
         "propose_override",
         lambda said: proposals.propose_override(user_of(request), case=case, **said),
-        title=f"Override the gate “{gate}” of {case.readable_id}",
+        title=f"Override the gate “{gate_title(gate)}” of {case.readable_id}",
         meaning="Once a second person has confirmed it, the case passes this gate with its present revision until the "
         "day that you name. A case that passed without a red is shown as green without red for ever.",
         second=proposal_rows.in_words(may.CONFIRMS_MISSING_RED if gate == "red" else may.CONFIRMS_OVERRIDES),
