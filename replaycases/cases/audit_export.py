@@ -107,7 +107,7 @@ def export(actor: User, *, filters: Filters, form: Format) -> Iterator[str]:
     if not projects:
         raise PermissionDenied("Audit events are read by: " + ", ".join(sorted(role.label for role in AUDITS)) + ".")
     project = filters.project or (filters.case.project if filters.case else None)
-    if project is None and len(projects) == 1:
+    if project is None and len(projects) == 1 and not actor.is_superuser:
         project = projects[0]
     if project is None and not actor.is_superuser:
         raise ValidationError("Choose one project: an export is recorded in the project that it is of.")

@@ -15,7 +15,7 @@ from replaycases.accounts.models import User
 from replaycases.cases import jobs
 from replaycases.cases.audit_actions import ACTIONS
 from replaycases.cases.models import AuditEvent, Case
-from replaycases.web import timeline
+from replaycases.web import audit_page, timeline
 from replaycases.web.sentences import SENTENCES
 from tests import factories
 from tests.web import recorded
@@ -85,8 +85,6 @@ def test_a_cases_timeline_is_one_query_whatever_belongs_to_it(case: Case, everyo
 def test_the_page_shows_a_hundred_events_and_leads_on_to_the_older_ones(
     signed_in: Client, case: Case, everyone: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from replaycases.web import audit_page
-
     monkeypatch.setattr(audit_page, "ROWS", 2)
     for number in range(2, 5):
         factories.control(factories.revision(case), everyone, name=f"control {number}")
