@@ -20,7 +20,7 @@ $(STAMP): requirements-dev.txt pyproject.toml
 run: setup
 	@$(BIN)/python manage.py migrate --verbosity 0
 	@$(BIN)/python manage.py demo
-	@exec $(BIN)/python manage.py serve --port $(PORT)
+	@exec $(BIN)/python manage.py serve --demo --port $(PORT)
 
 # What tests need beyond Python. A test whose service is missing is skipped by name, and fails where CI=true.
 SERVICES := redis-server postgresql chromium chromium-driver bubblewrap

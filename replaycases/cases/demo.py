@@ -1,16 +1,18 @@
-"""The demo: one project, five people, the worked incidents of examples/, and a comparison of each."""
+"""The demo: one project, its people and teams, the worked incidents of examples/, and a comparison of each."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from django.db import transaction
 
-from replaycases.accounts.models import Membership, Project, User
+from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import archives, intake, jobs, registry
-from replaycases.cases.models import Case, Classification, Comparison, Implementation, OutcomeType
+from replaycases.cases import archives, details, intake, jobs, people, registry
+from replaycases.cases.demo_cases import INCIDENTS, Incident
+from replaycases.cases.models import Boundary, Case, Classification, FixtureRevision, Implementation
 
 KEY = "DEMO"
 # (user name, name shown, roles). Nobody holds all roles: approvals need two people.
@@ -19,93 +21,43 @@ PEOPLE = (
     ("privacy", "Piet Privacy", (Role.PRIVACY_REVIEWER, Role.SECURITY_OWNER)),
     ("owner", "Olga Owner", (Role.INCIDENT_OWNER, Role.DEPENDENCY_OWNER)),
     ("qa", "Quentin Quality", (Role.QA,)),
+    ("lead", "Lena Lead", (Role.QA, Role.QA_LEAD)),
     ("engineer", "Emil Engineer", (Role.WORKFLOW_ENGINEER,)),
+    ("admin", "Ada Administrator", (Role.ADMINISTRATOR,)),
 )
+# {name: user names of its members}
+TEAMS: Mapping[str, tuple[str, ...]] = {
+    "Support agent": ("engineer", "owner"),
+    "Payments": ("owner",),
+    "Warehouse": ("owner", "qa"),
+    "Support desk": ("responder",),
+    "Profiles": ("owner",),
+}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Incident:
-    """A fixture of examples/incidents with its failure statement; `controls` maps file names to outcome types."""
-
-    name: str
-    incident_id: str
-    title: str
-    trigger: str
-    prohibited_outcome: str
-    deciding_evidence: str
-    controls: dict[str, OutcomeType]
-
-
-INCIDENTS = (
-    Incident(
-        name="refund-timeout",
-        incident_id="INC-2025-031",
-        title="Told the customer that a refund was completed after the lookup timed out",
-        trigger="The payment service did not answer the refund lookup before its deadline.",
-        prohibited_outcome="The reply says that the refund was completed.",
-        deciding_evidence="The lookup ended in a timeout, so the state of the refund was not known.",
-        controls={
-            "confirmed": OutcomeType.SUCCESS,
-            "declined": OutcomeType.REJECTION,
-            "timeout-before-result": OutcomeType.TIMEOUT,
-            "still-processing": OutcomeType.UNCERTAIN,
-        },
-    ),
-    Incident(
-        name="shipment-created-twice",
-        incident_id="INC-2025-044",
-        title="Created a second shipment because the retry dropped its idempotency key",
-        trigger="The warehouse accepted the first request and its answer came too late.",
-        prohibited_outcome="Two shipments stand in the warehouse for one order.",
-        deciding_evidence="The list of shipments shows two for the order, one for each attempt.",
-        controls={
-            "accepted": OutcomeType.SUCCESS,
-            "rejected": OutcomeType.REJECTION,
-            "timeout-before-acceptance": OutcomeType.TIMEOUT,
-            "never-known": OutcomeType.UNCERTAIN,
-        },
-    ),
-    Incident(
-        name="recovery-handoff-clock-change",
-        incident_id="INC-2025-058",
-        title="Handed an account recovery to a desk that was closed, in the night of the clock change",
-        trigger="The request came at 03:20 local time, minutes after the clocks went forward.",
-        prohibited_outcome="The customer is handed to the desk outside its hours instead of getting a callback.",
-        deciding_evidence="The policy's hours, read with the zone's own rules, were over at that instant.",
-        controls={
-            "just-before": OutcomeType.SUCCESS,
-            "just-after": OutcomeType.SUCCESS,
-            "desk-full": OutcomeType.UNCERTAIN,
-            "handoff-rejected": OutcomeType.REJECTION,
-        },
-    ),
-    Incident(
-        name="email-change-timeout",
-        incident_id="INC-2025-012",
-        title="Confirmed a new e-mail address although saving it timed out",
-        trigger="The profile service did not answer the change.",
-        prohibited_outcome="The reply says that the address was changed.",
-        deciding_evidence="The only attempt ended in a timeout and nothing was read back.",
-        controls={"changed": OutcomeType.SUCCESS, "rejected": OutcomeType.REJECTION},
-    ),
-)
+People = Mapping[str, User]
 
 
 def load(examples: Path) -> Project:
-    """Create what is missing of the demo; what is there stays as it is. Every comparison is queued for a worker."""
-    people = {name: _person(name, shown) for name, shown, _ in PEOPLE}
+    """Create what is missing of the demo; what is there stays as it is. Every comparison is queued for a worker; how
+    the cases go on from there stands in `demo_walk`."""
+    by_name = {name: _person(name, shown) for name, shown, _ in PEOPLE}
     with transaction.atomic():
         project, _ = Project.objects.get_or_create(key=KEY, defaults={"name": "Support agent (demo)"})
         for name, _, roles in PEOPLE:
             for role in (*roles, Role.VIEWER):
-                Membership.objects.get_or_create(project=project, user=people[name], role=role)
-    old, new = (_implementation(people["engineer"], project, examples, name) for name in ("affected", "fixed"))
+                Membership.objects.get_or_create(project=project, user=by_name[name], role=role)
+    for name, members in TEAMS.items():
+        _team(by_name, project, name, members)
+    versions = {name: _implementation(by_name["engineer"], project, examples, name) for name in ("affected", "fixed")}
     for incident in INCIDENTS:
-        case = _case(people["responder"], project, examples / "incidents", incident)
-        if not Comparison.objects.filter(revision=case.current_revision, old=old, new=new).exists():
-            assert case.current_revision is not None
-            jobs.request_comparison(people["engineer"], revision=case.current_revision, old=old, new=new)
+        if not Case.objects.filter(project=project, incident_id=incident.incident_id).exists():
+            _bring_in(by_name, project, examples / "incidents", incident, versions)
     return project
+
+
+def cast() -> People:
+    """The demo's people by user name."""
+    return {user.username: user for user in User.objects.filter(username__in=[name for name, _, _ in PEOPLE])}
 
 
 def _person(name: str, shown: str) -> User:
@@ -117,6 +69,12 @@ def _person(name: str, shown: str) -> User:
     return person
 
 
+def _team(by_name: People, project: Project, name: str, members: tuple[str, ...]) -> None:
+    if not Team.objects.filter(project=project, name=name).exists():
+        team = people.create_team(by_name["admin"], project=project, name=name)
+        people.set_team_members(by_name["admin"], team=team, members=[by_name[member] for member in members])
+
+
 def _implementation(actor: User, project: Project, examples: Path, name: str) -> Implementation:
     folder = examples / "support-agent"
     files = {f"{name}.json": ((folder / f"{name}.json").read_bytes(), False)}
@@ -125,35 +83,82 @@ def _implementation(actor: User, project: Project, examples: Path, name: str) ->
     return registry.register_archive(actor, project=project, archive=archives.pack(files), spec_path=f"{name}.json")
 
 
-def _case(actor: User, project: Project, folder: Path, incident: Incident) -> Case:
-    """The case with its controls. They are examples, made up from the start: nothing in them is quarantined."""
-    existing = Case.objects.filter(project=project, case_id=incident.name).first()
-    if existing is not None:
-        return existing
-    detect = folder / f"{incident.name}.detect.json"
+# --- cases ----------------------------------------------------------------------------------------------------------
+
+
+def _bring_in(
+    by_name: People, project: Project, folder: Path, incident: Incident, versions: Mapping[str, Implementation]
+) -> None:
     with transaction.atomic():
-        case = intake.create_case(
+        case = _case(by_name, project, folder, incident)
+        if case.current_revision is None:
+            return
+        _describe(by_name, case, incident, versions)
+        _controls(by_name["engineer"], case.current_revision, folder, incident)
+        jobs.request_comparison(
+            by_name["engineer"], revision=case.current_revision, old=versions["affected"], new=versions["fixed"]
+        )
+
+
+def _case(by_name: People, project: Project, folder: Path, incident: Incident) -> Case:
+    """Made up from the start. Where it is told apart as raw evidence, that is to show how such evidence is handled."""
+    detect = folder / f"{incident.source}.detect.json"
+    return intake.create_case(
+        by_name["responder"],
+        project=project,
+        title=incident.title,
+        incident_id=incident.incident_id,
+        trigger=incident.trigger,
+        prohibited_outcome=incident.prohibited_outcome,
+        deciding_evidence=incident.deciding_evidence,
+        fixture=_fixture(folder, incident) if incident.source else None,
+        detect=detect.read_bytes() if detect.exists() else None,
+        classification=incident.classification,
+        evidence_days=incident.evidence_days,
+        security_incident=incident.security_incident,
+    )
+
+
+def _fixture(folder: Path, incident: Incident) -> bytes:
+    """The example's fixture; a copy says whose case it is."""
+    data = (folder / f"{incident.source}.json").read_bytes()
+    if incident.name == incident.source:
+        return data
+    document = {**json.loads(data), "case_id": incident.name, "incident_id": incident.incident_id}
+    return json.dumps(document, indent=2, ensure_ascii=False).encode()
+
+
+def _describe(by_name: People, case: Case, incident: Incident, versions: Mapping[str, Implementation]) -> None:
+    details.edit_provenance(
+        by_name["engineer"],
+        case=case,
+        incident_url=f"https://incidents.demo.invalid/{incident.incident_id}",
+        trace_id=f"trace-{incident.incident_id[-3:]}",
+        trace_url="",
+        affected=versions["affected"],
+        fixed=versions["fixed"],
+        covering_test=incident.covering_test,
+    )
+    teams = {team.name: team for team in Team.objects.filter(project=case.project)}
+    owners: dict[Boundary, User | Team | None] = {
+        Boundary.PROHIBITED_OUTCOME: by_name["owner"],
+        Boundary.WORKFLOW: teams["Support agent"],
+        Boundary.DEPENDENCY: teams[incident.dependency],
+        Boundary.SUITE_POLICY: by_name["qa"],
+        Boundary.PRIVACY: by_name["privacy"],
+    }
+    details.set_owners(by_name["engineer"], case=case, owners=owners)
+
+
+def _controls(actor: User, revision: FixtureRevision, folder: Path, incident: Incident) -> None:
+    for name, outcome_type in incident.controls.items():
+        control = folder / "controls" / incident.source / f"{name}.json"
+        intake.add_control(
             actor,
-            project=project,
-            title=incident.title,
-            incident_id=incident.incident_id,
-            trigger=incident.trigger,
-            prohibited_outcome=incident.prohibited_outcome,
-            deciding_evidence=incident.deciding_evidence,
-            fixture=(folder / f"{incident.name}.json").read_bytes(),
-            detect=detect.read_bytes() if detect.exists() else None,
+            revision=revision,
+            name=name,
+            outcome_type=outcome_type,
+            fixture=control.read_bytes(),
+            mutation=control.with_suffix(".mutation.json").read_bytes(),
             classification=Classification.PUBLIC,
         )
-        assert case.current_revision is not None
-        for name, outcome_type in incident.controls.items():
-            control = folder / "controls" / incident.name / f"{name}.json"
-            intake.add_control(
-                actor,
-                revision=case.current_revision,
-                name=name,
-                outcome_type=outcome_type,
-                fixture=control.read_bytes(),
-                mutation=control.with_suffix(".mutation.json").read_bytes(),
-                classification=Classification.PUBLIC,
-            )
-    return case

@@ -1,9 +1,11 @@
-"""`manage.py demo`: load the demo; on the embedded database also give its people a password and print it."""
+"""`manage.py demo`: load the demo; on the embedded database also give its people a password and print it. `--advance`
+takes its cases on from there, as the results of their replays come in."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import time
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from replaycases.accounts.models import User
-from replaycases.cases import demo
+from replaycases.cases import demo, demo_walk
+from replaycases.cases.demo_cases import INCIDENTS
+
+# Between two looks at whether a replay has ended.
+PAUSE_SECONDS = 2.0
 
 
 class Command(BaseCommand):
@@ -25,14 +31,32 @@ class Command(BaseCommand):
             help="also give the demo's people a password where DATABASE_URL is set (always done without it)",
         )
 
+        parser.add_argument(
+            "--advance",
+            action="store_true",
+            help="load nothing: take the cases on through review, approvals and lanes while a worker replays them",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["advance"]:
+            _advance()
+            return
         project = demo.load(settings.BASE_DIR / "examples")
-        self.stdout.write(f"Project {project.key}: {len(demo.INCIDENTS)} cases, comparisons queued for the worker.")
+        self.stdout.write(f"Project {project.key}: {len(INCIDENTS)} cases, comparisons queued for the worker.")
         if settings.EMBEDDED or options["logins"]:
             password = _password(settings.VAR_DIR / "demo-password")
             _give(password)
             names = ", ".join(name for name, _, _ in demo.PEOPLE)
             self.stdout.write(f"Log in as {names}; password of each: {password}")
+
+
+def _advance() -> None:
+    """Until every case is where it rests. Without a worker there is nothing to wait for: end it then."""
+    state = demo_walk.advance()
+    while state != "settled":
+        if state == "waiting":
+            time.sleep(PAUSE_SECONDS)
+        state = demo_walk.advance()
 
 
 def _password(path: Path) -> str:

@@ -33,18 +33,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument(
+            "--demo", action="store_true", help="also take the demo's cases on, as their replays come in"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         _refuse_taken(host, port)
         stopping = _Stopping()
+        guests: dict[str, subprocess.Popen[bytes]] = {}
         children = {"web": _start(web_command(host, port)), "worker": _start(worker_command())}
         try:
             if _wait_for(host, port, children, stopping):
                 self.stdout.write(f"\nreplaycases is at http://{host}:{port}/   (Ctrl-C stops it)\n")
+            # Not watched: it ends by itself, and when it fails pages and worker go on.
+            guests = {"demo": _start(demo_command())} if options["demo"] else {}
             ended = _watch(children, stopping)
         finally:
-            _stop(children)
+            _stop({**guests, **children})
         if ended:
             raise CommandError(f"The {ended} process ended by itself; see its messages above.")
         self.stdout.write("Stopped.")
@@ -63,6 +69,10 @@ def worker_command() -> list[str]:
         *("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING", "--queues"),
         "replays,sweeps",
     ]
+
+
+def demo_command() -> list[str]:
+    return [sys.executable, "manage.py", "demo", "--advance"]
 
 
 class _Stopping:
