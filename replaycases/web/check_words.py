@@ -43,9 +43,10 @@ def _told(check: Check, boundary: tuple[str, ...]) -> CheckWords:
 def _counted(spec: Spec) -> str:
     least, most = spec.get("min"), spec.get("max")
     if least == most:
-        return f"“{spec['action']}” is done exactly {least} times."
+        return f"“{spec['action']}” is done exactly {least} time{'' if least == 1 else 's'}."
     bounds = [*([f"at least {least}"] if least is not None else []), *([f"at most {most}"] if most is not None else [])]
-    return f"“{spec['action']}” is done {' and '.join(bounds)} times."
+    last = most if most is not None else least
+    return f"“{spec['action']}” is done {' and '.join(bounds)} time{'' if last == 1 else 's'}."
 
 
 def _one_of(what: str) -> Callable[[Spec], str]:

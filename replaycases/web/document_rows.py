@@ -102,7 +102,8 @@ def _indented(value: JSON, depth: int) -> str:
 def parts(document: Mapping[str, JSON]) -> Iterator[tuple[Part, JSON]]:
     """Every part with its value: the plain values of the head first, then what has parts of its own, event by event."""
     head = {key: value for key, value in document.items() if not isinstance(value, dict | list)}
-    yield Part(pointer="", title="Head"), head
+    if head:
+        yield Part(pointer="", title="Head"), head
     for key, value in document.items():
         if key in EVENTS and isinstance(value, list):
             yield from ((event_part(key, index, event), event) for index, event in enumerate(value))

@@ -64,6 +64,22 @@ def waiting_cases(user: User) -> QuerySet[Case]:
     )
 
 
+def of_reader(cases: QuerySet[Case], user: User) -> QuerySet[Case]:
+    """Of the waiting cases, those in which the user's roles decide something that waits, and their own work."""
+    redactions, expectations = (
+        Membership.objects.filter(user=user, role__in=roles).values("project")
+        for roles in (DECIDES_REDACTION, DECIDES_EXPECTATION)
+    )
+    edited = FixtureRevision.objects.filter(Q(created_by=user) | Q(on_behalf_of=user), case=OuterRef("pk"))
+    return cases.filter(
+        Q(project__in=redactions) & (Q(stage=Stage.IN_REVIEW) | Q(controls_waiting=True))
+        | Q(project__in=expectations, expectation_approved=False)
+        | Q(created_by=user)
+        | Q(on_behalf_of=user)
+        | Exists(edited)
+    )
+
+
 def _counted(rows: QuerySet[Control] | QuerySet[ReviewComment], by: str) -> Coalesce:
     counted = rows.order_by().values(by).annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counted), 0)

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import proposals
+from replaycases.cases import comments, intake, proposals
+from replaycases.cases.models import Case, Classification, Stage
 from tests import factories
 from tests.browser.conftest import signed_in
 from tests.web import recorded
@@ -24,6 +25,17 @@ PAGES = (
     "/cases/?q=nothing-like-it",
     "/cases/new/",
     "/cases/RC-1/",
+    "/cases/RC-1/statement/",
+    "/cases/RC-1/details/",
+    "/cases/RC-1/owners/",
+    "/cases/?owner=me&flagged=on",
+    "/cases/RC-1/review/",
+    "/cases/RC-1/review/redaction-approval/",
+    "/cases/RC-1/revisions/",
+    "/cases/RC-1/revisions/2/?at=/events/0/outcome",
+    "/cases/RC-1/revisions/2/differences/",
+    "/cases/RC-1/revisions/new/",
+    "/reviews/?show=all",
     "/cases/RC-1/comparisons/1/",
     "/cases/RC-1/comparisons/1/?show=all",
     "/cases/RC-2/comparisons/2/",
@@ -60,7 +72,14 @@ LANE_PAGES = (
 def test_no_page_has_a_fault_that_axe_finds(
     browser: Browser, live_server: Any, axe: str, project: Project, everyone: User, theme: str, width: int
 ) -> None:
-    recorded.compared(factories.case(project, everyone), everyone, new=recorded.DIVERGED, stderr="Traceback\nboom")
+    case = factories.case(project, everyone)
+    changed = factories.fixture(input={"order": "o-2"})
+    intake.add_revision(everyone, case=case, fixture=changed, classification=Classification.REDACTED)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    case.refresh_from_db()
+    comments.add(everyone, revision=factories.revision(case), pointer="/events/0", text="Whose?")
+    factories.control(factories.revision(case), everyone)
+    recorded.compared(case, everyone, new=recorded.DIVERGED, stderr="Traceback\nboom")
     other = factories.case(project, everyone, factories.fixture(case_id="waiting"))
     old, new = (factories.implementation(project, everyone, f"{factories.NEW_CODE}#{n}", version=n) for n in "89")
     recorded.requested(other, everyone, old, new)
@@ -75,7 +94,15 @@ def test_the_login_and_what_a_viewer_sees_have_no_fault_either(
 ) -> None:
     recorded.compared(factories.case(project, everyone), everyone)
     made = signed_in(browser, live_server.url, factories.person(project, Role.VIEWER))
-    addresses = ("/cases/RC-1/", "/cases/new/", "/implementations/new/", "/login/")
+    addresses = (
+        "/cases/RC-1/",
+        "/cases/new/",
+        "/implementations/new/",
+        "/people/RC/",
+        "/login/",
+        "/password-reset/",
+        "/invitations/",
+    )
     faults = {address: found for address in addresses if (found := axe_faults(made.open(address), axe))}
     made.context.close()
     assert faults == {}
@@ -119,6 +146,47 @@ def test_the_way_into_a_lane_and_out_of_it_has_no_fault(
             faults[address] = axe_faults(made.open(address), axe)
         made.context.close()
     assert {address: found for address, found in faults.items() if found} == {}
+
+
+def test_reviewing_and_editing_have_no_fault_open_or_refused(
+    browser: Browser, live_server: Any, axe: str, project: Project, everyone: User
+) -> None:
+    case = factories.case(project, factories.person(project, Role.RESPONDER))
+    control = factories.control(factories.revision(case), everyone)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    made = signed_in(browser, live_server.url, factories.person(project, Role.PRIVACY_REVIEWER))
+    page = made.open("/cases/RC-1/review/")
+    page.get_by_text("Return it with a reason").click()
+    faults = axe_faults(page, axe)
+    faults += axe_faults(made.open(f"/cases/RC-1/controls/{control.pk}/approval/"), axe)
+    page = made.open("/cases/RC-1/revisions/new/")
+    page.get_by_label("Fixture as JSON").fill("{}")
+    page.get_by_label("What is changed").fill("x")
+    page.get_by_role("button", name="Save the revision").click()
+    page.get_by_text("The fixture cannot be used").wait_for()
+    faults += axe_faults(page, axe)
+    made.context.close()
+    assert faults == []
+
+
+def test_the_forms_of_a_case_have_no_fault_open_or_refused(
+    browser: Browser, live_server: Any, axe: str, project: Project, everyone: User
+) -> None:
+    factories.case(project, everyone)
+    made = signed_in(browser, live_server.url, everyone)
+    page = made.open("/cases/RC-1/")
+    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+    faults = axe_faults(page, axe)
+    page.get_by_role("button", name="Submit for review").click()
+    page.get_by_text("Something is still missing").wait_for()
+    faults += axe_faults(page, axe)
+    page = made.open("/cases/RC-1/statement/")
+    page.get_by_label("1. Trigger").fill("it went wrong")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("this judges and does not say what is meant").wait_for()
+    faults += axe_faults(page, axe)
+    made.context.close()
+    assert faults == []
 
 
 def axe_faults(page: Any, axe: str) -> list[str]:

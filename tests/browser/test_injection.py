@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from replaycases.accounts.models import Project, User
+from replaycases.cases import comments, intake, lifecycle
+from replaycases.cases.models import Case, Classification, Stage
 from tests import factories
 from tests.browser.conftest import Session
 from tests.web import recorded
@@ -33,6 +35,15 @@ PAGES = (
     "/cases/RC-1/",
     "/cases/RC-1/comparisons/1/",
     "/cases/RC-1/comparisons/1/?show=all",
+    "/cases/RC-1/review/",
+    "/cases/RC-1/review/redaction-approval/",
+    "/cases/RC-1/revisions/",
+    "/cases/RC-1/revisions/1/",
+    "/cases/RC-1/revisions/1/?at=/events/0/outcome",
+    "/cases/RC-1/revisions/2/differences/?from=1",
+    "/cases/RC-1/revisions/new/",
+    "/cases/RC-1/controls/{control}/approval/",
+    "/reviews/?show=all",
     "/runs/",
     "/runs/RC/1/",
     "/runs/RC/3/",
@@ -61,6 +72,16 @@ def test_nothing_recorded_executes_and_the_policy_reports_nothing(
     type(case).objects.filter(pk=case.pk).update(
         title=EVERYTHING[:300], incident_id=EVERYTHING[:200], trigger=EVERYTHING, deciding_evidence=EVERYTHING
     )
+    first = factories.revision(case)
+    comments.add(everyone, revision=first, pointer="/events/0/arguments/<b>key<~1b>", text=EVERYTHING)
+    changed = factories.fixture(events=[{**event, "arguments": {"order": f"{EVERYTHING}?"}}], case_id=EVERYTHING[:150])
+    second = intake.add_revision(
+        everyone, case=case, fixture=changed, changed=EVERYTHING, classification=Classification.REDACTED
+    )
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    case.refresh_from_db()
+    lifecycle.return_redaction(everyone, case=case, revision=2, content_hash=second.content_hash, note=EVERYTHING)
+    control = factories.control(second, everyone, name=EVERYTHING[:200])
     comparison = recorded.compared(
         case,
         everyone,
@@ -69,9 +90,9 @@ def test_nothing_recorded_executes_and_the_policy_reports_nothing(
         stderr=f"Traceback\n{EVERYTHING}",
     )
     for page in PAGES:
-        opened = session.open(page.format(implementation=comparison.old_id))
+        opened = session.open(page.format(implementation=comparison.old_id, control=control.pk))
         opened.wait_for_load_state("networkidle")
         assert session.violations() == [], page
-        assert opened.url.endswith(page.format(implementation=comparison.old_id)), page
+        assert opened.url.endswith(page.format(implementation=comparison.old_id, control=control.pk)), page
         assert opened.locator("main script, main img, main iframe, main style, [onload], [onerror]").count() == 0, page
     assert session.dialogs == []

@@ -29,16 +29,17 @@ from replaycases.web.views.revisions import render_revision
 def review_queue_page(request: HttpRequest) -> HttpResponse:
     """What waits for a decision. By default only what waits for the reader, or is their own work."""
     user = user_of(request)
-    page = page_of(request, review_queue.waiting_cases(user))
-    found = review_queue.rows(list(page.object_list), user)
     everything = request.GET.get("show") == "all"
+    waiting = review_queue.waiting_cases(user)
+    page = page_of(request, waiting if everything else review_queue.of_reader(waiting, user))
+    found = review_queue.rows(list(page.object_list), user)
     context = {
         "section": "reviews",
         "page": page,
         "everything": everything,
-        "waiting": found if everything else [row for row in found if row.mine or row.own_work],
-        "others": sum(not row.mine and not row.own_work for row in found),
+        "waiting": found,
         "mine": sum(bool(row.mine) for row in found),
+        "in_all": None if everything else waiting.count(),
     }
     return render(request, "reviews/queue.html", context)
 
