@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Project, User
-from replaycases.cases import events, notifying, recipients
+from replaycases.cases import events, recipients
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Boundary,
@@ -119,7 +119,7 @@ def _warn(case: Case, level: int) -> bool:
     ends = case.evidence_expires_at
     assert ends is not None
     past = level == OVERDUE
-    notifying.notify(
+    recipients.notify(
         _told(case),
         case=case,
         kind=NotificationKind.EXPIRED if past else NotificationKind.EXPIRES_SOON,

@@ -31,7 +31,7 @@ from django.utils import timezone
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import notices
+from replaycases.cases import proposals
 from replaycases.cases.expiry import WARNINGS
 from replaycases.cases.models import (
     Boundary,
@@ -54,8 +54,9 @@ from replaycases.cases.policies import OPEN
 MOST = 50
 VERIFIED = "verified_red_to_green"
 
-Section = Literal["reviews", "expectations", "returned", "ready", "expiring", "flagged"]
+Section = Literal["uncontained", "reviews", "expectations", "returned", "ready", "expiring", "flagged"]
 ROLES: Mapping[Section, frozenset[Role]] = {
+    "uncontained": may.CONFIRMS_CONTAINMENT,
     "reviews": may.DECIDES_REDACTION,
     "expectations": may.DECIDES_EXPECTATION,
     "returned": may.ADDS_REVISIONS,
@@ -278,6 +279,11 @@ def _returned(revision: OuterRef) -> QuerySet[Decision]:
     return returned.filter(~Exists(later), revision=revision)
 
 
+def _uncontained(user: User, projects: list[UUID]) -> QuerySet[Case]:
+    """Security incidents: nothing is replayed before somebody confirms that they are contained."""
+    return Case.objects.filter(_UNCONTAINED, project__in=projects, stage__in=OPEN).order_by("stage_since")
+
+
 def _reviews(user: User, projects: list[UUID]) -> QuerySet[Case]:
     """In review and not returned: the soonest to end first. One's own work is among them, and marked."""
     waiting = Case.objects.filter(project__in=projects, stage=Stage.IN_REVIEW, current_revision__isnull=False)
@@ -327,6 +333,7 @@ def _flagged(user: User, projects: list[UUID]) -> QuerySet[Case]:
 
 
 _CHOSEN = {
+    "uncontained": _uncontained,
     "reviews": _reviews,
     "expectations": _expectations,
     "returned": _returned_to,
@@ -334,6 +341,7 @@ _CHOSEN = {
     "expiring": _expiring,
     "flagged": _flagged,
 }
+_UNCONTAINED = Q(security_incident=True, contained_at=None)
 _READY = Q(stage=Stage.REPRODUCED, verdict=VERIFIED, lane__in=("", LaneName.NONBLOCKING))
 _EXPECTATION_MAY_WAIT = Q(stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED)) | Q(stage=Stage.REPRODUCED, lane="")
 
@@ -345,13 +353,16 @@ def _proposals(user: User, roles: Held) -> list[Proposal] | None:
     """Those that wait for a second person which this one may be; None if no role of theirs confirms anything."""
     wanted = Q()
     for kind in ProposalKind:
-        wanted |= Q(kind=kind, case__project__in=_with(roles, notices.CONFIRMS[kind]))
-    if not any(_with(roles, confirming) for confirming in notices.CONFIRMS.values()):
+        wanted |= Q(kind=kind, case__project__in=_with(roles, proposals.CONFIRMS[kind]))
+    if not any(_with(roles, confirming) for confirming in proposals.CONFIRMS.values()):
         return None
+    edited = Exists(FixtureRevision.objects.filter(_by(user), case=OuterRef("case")))
+    own_work = Q(case__created_by=user) | Q(case__on_behalf_of=user) | Q(edited)
     waiting = Proposal.objects.filter(wanted, state=ProposalState.PENDING).exclude(proposed_by=user)
+    waiting = waiting.exclude(own_work, kind=ProposalKind.OVERRIDE)
     rows = waiting.select_related("case__project", "proposed_by").order_by("proposed_at")[:MOST]
     held = [(proposal, roles.get(proposal.case.project_id, frozenset())) for proposal in rows]
-    return [proposal for proposal, own in held if not own.isdisjoint(notices.confirmers(proposal))]
+    return [proposal for proposal, own in held if not own.isdisjoint(proposals.confirmers(proposal))]
 
 
 def _unread(user: User, projects: Iterable[UUID]) -> list[Notification]:

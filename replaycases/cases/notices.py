@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from replaycases.accounts import roles as may
-from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, recipients
+from replaycases.cases import decisions, proposals, recipients
 from replaycases.cases.models import (
     AuditEvent,
     Boundary,
@@ -102,10 +101,10 @@ def _returned(event: AuditEvent) -> Notice | None:
 
 
 def _proposal(event: AuditEvent) -> Notice | None:
-    proposal = Proposal.objects.get(pk=event.object_id)
+    proposal = Proposal.objects.select_related("case__project").get(pk=event.object_id)
     what = ProposalKind(proposal.kind).label.lower()
     if proposal.state == ProposalState.PENDING:
-        people = recipients.with_role(_of(event), confirmers(proposal)) - {proposal.proposed_by_id}
+        people = _seconds(proposal)
         text = f"a second person is needed: {what}."
         return Notice(people=people, kind=NotificationKind.SECOND_PERSON_WANTED, text=text)
     if proposal.state == ProposalState.WITHDRAWN:
@@ -119,19 +118,12 @@ def _proposal(event: AuditEvent) -> Notice | None:
     )
 
 
-def confirmers(proposal: Proposal) -> frozenset[Role]:
-    """The roles of which the proposal's second person holds one."""
-    if proposal.kind == ProposalKind.OVERRIDE and proposal.gate == "red":
-        return may.CONFIRMS_MISSING_RED
-    return CONFIRMS[ProposalKind(proposal.kind)]
-
-
-CONFIRMS: Mapping[ProposalKind, frozenset[Role]] = {
-    ProposalKind.OVERRIDE: may.CONFIRMS_OVERRIDES,
-    ProposalKind.DEMOTION: may.CONFIRMS_DEMOTION,
-    ProposalKind.RETIREMENT: may.CONFIRMS_RETIREMENT,
-    ProposalKind.EXTENSION: may.CONFIRMS_EXTENSION,
-}
+def _seconds(proposal: Proposal) -> People:
+    """Who may be the second person. An override is not decided by those whose work the case is."""
+    people = recipients.with_role(proposal.case, proposals.confirmers(proposal)) - {proposal.proposed_by_id}
+    if proposal.kind == ProposalKind.OVERRIDE:
+        people -= recipients.contributors(proposal.case)
+    return people
 
 
 def _owners_of(proposal: Proposal) -> People:
@@ -153,6 +145,17 @@ def _verdict_changed(event: AuditEvent) -> Notice | None:
     )
 
 
+def _uncontained(event: AuditEvent) -> Notice | None:
+    case = _of(event)
+    if not case.security_incident or case.contained_at is not None:
+        return None
+    return Notice(
+        people=recipients.with_role(case, may.CONFIRMS_CONTAINMENT),
+        kind=NotificationKind.REVIEW_WANTED,
+        text="a security incident waits for its containment to be confirmed.",
+    )
+
+
 def _flagged(event: AuditEvent) -> Notice | None:
     case = _of(event)
     if not case.flagged:
@@ -164,6 +167,8 @@ def _flagged(event: AuditEvent) -> Notice | None:
 
 _WAITS: tuple[Rule, ...] = (_redaction_waits, _expectation_waits)
 RULES: Mapping[str, tuple[Rule, ...]] = {
+    "case.created": (_uncontained,),
+    "security_incident.flagged": (_uncontained,),
     "case.submitted": _WAITS,
     "case.sent_back": _WAITS,
     "case.reopened": _WAITS,

@@ -11,22 +11,14 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
-from replaycases.cases import notices
-from replaycases.cases.models import AuditEvent, Case, Notification, NotificationCursor, NotificationKind
+from replaycases.cases import notices, recipients
+from replaycases.cases.models import AuditEvent, NotificationCursor
 
 logger = logging.getLogger(__name__)
 
 BATCH = 200
 MOST_BATCHES = 50
-
-
-def notify(people: Iterable[UUID], *, case: Case, kind: NotificationKind, occasion: str, text: str) -> None:
-    """One notification a person for this occasion, however often it is asked for. `text` holds ids and states."""
-    now = timezone.now()
-    made = [Notification(user_id=pk, case=case, kind=kind, key=occasion, text=text, created_at=now) for pk in people]
-    Notification.objects.bulk_create(made, ignore_conflicts=True)
 
 
 def look() -> int:
@@ -75,7 +67,7 @@ def _tell(event: AuditEvent, rule: notices.Rule) -> None:
         with transaction.atomic():
             notice = rule(event)
             if notice is not None and event.case is not None:
-                notify(
+                recipients.notify(
                     notice.people - {event.actor_id},
                     case=event.case,
                     kind=notice.kind,

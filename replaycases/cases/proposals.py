@@ -29,7 +29,7 @@ _ACTION: Mapping[ProposalKind, ActionName] = {
     ProposalKind.RETIREMENT: "propose_retirement",
     ProposalKind.EXTENSION: "propose_extension",
 }
-_CONFIRMS: Mapping[ProposalKind, frozenset[Role]] = {
+CONFIRMS: Mapping[ProposalKind, frozenset[Role]] = {
     ProposalKind.OVERRIDE: may.CONFIRMS_OVERRIDES,
     ProposalKind.DEMOTION: may.CONFIRMS_DEMOTION,
     ProposalKind.RETIREMENT: may.CONFIRMS_RETIREMENT,
@@ -139,7 +139,7 @@ def confirmers(proposal: Proposal) -> frozenset[Role]:
     """The roles of which the second person holds one. A missing red is for who owns the prohibited outcome."""
     if proposal.kind == ProposalKind.OVERRIDE and proposal.gate == "red":
         return may.CONFIRMS_MISSING_RED
-    return _CONFIRMS[ProposalKind(proposal.kind)]
+    return CONFIRMS[ProposalKind(proposal.kind)]
 
 
 def why_not_decide(actor: User, proposal: Proposal) -> str:

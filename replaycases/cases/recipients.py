@@ -1,4 +1,4 @@
-"""Who is told about a case: only people who are active and hold a role in its project now."""
+"""Who is told about a case, and that they are: only people who are active and hold a role in its project now."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
 
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions
-from replaycases.cases.models import Boundary, Case
+from replaycases.cases.models import Boundary, Case, Notification, NotificationKind
 
 People = set[UUID]
 
@@ -37,3 +38,10 @@ def owners(case: Case, *boundaries: Boundary) -> People:
 def contributors(case: Case) -> People:
     """Whose work the case is, and who are still in its project."""
     return still_members(case, decisions.contributors(case))
+
+
+def notify(people: Iterable[UUID], *, case: Case, kind: NotificationKind, occasion: str, text: str) -> None:
+    """One notification a person for this occasion, however often it is asked for. `text` holds ids and states."""
+    now = timezone.now()
+    made = [Notification(user_id=pk, case=case, kind=kind, key=occasion, text=text, created_at=now) for pk in people]
+    Notification.objects.bulk_create(made, ignore_conflicts=True)

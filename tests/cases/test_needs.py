@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, flags, lane_health, needs, notifying
+from replaycases.cases import decisions, flags, lane_health, needs, recipients
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -96,7 +96,7 @@ def in_hours(hours: int) -> Any:
         (Role.RESPONDER, {"returned", "expiring"}),
         (Role.WORKFLOW_ENGINEER, {"returned"}),
         (Role.PRIVACY_REVIEWER, {"reviews", "returned", "expiring"}),
-        (Role.SECURITY_OWNER, {"expiring"}),
+        (Role.SECURITY_OWNER, {"uncontained", "expiring"}),
         (Role.INCIDENT_OWNER, {"expectations", "flagged"}),
         (Role.QA, {"ready", "flagged"}),
     ],
@@ -198,6 +198,15 @@ def test_ready_is_what_is_reproduced_verified_and_not_blocking_yet(
     assert sum(tally.ready for tally in needs.of(qa).tallies) == listed
 
 
+def test_a_security_incident_waits_for_the_security_owner_until_it_is_contained(case: Case, project: Project) -> None:
+    security = factories.person(project, Role.SECURITY_OWNER)
+    assert ids(security, "uncontained") == []
+    now(case, security_incident=True)
+    assert ids(security, "uncontained") == ["RC-1"]
+    now(case, contained_at=timezone.now(), contained_by=security, containment_note="Keys rotated.")
+    assert ids(security, "uncontained") == []
+
+
 def test_evidence_that_ends_or_ended_is_listed_the_most_overdue_first(case: Case, responder: User) -> None:
     now(case, evidence_expires_at=in_hours(24 * 8))
     another(case, evidence_expires_at=in_hours(5))
@@ -229,12 +238,14 @@ def test_proposals_wait_for_those_who_may_confirm_them_and_not_for_who_made_them
     security = factories.person(project, Role.SECURITY_OWNER)
     asked = {user: needs.of(user).proposals for user in (reviewer, security, owner, qa)}
     assert asked == {reviewer: [], security: [extension], owner: [red], qa: []}
+    case.created_by.memberships.create(project=project, role=Role.INCIDENT_OWNER)
+    assert needs.of(case.created_by).proposals == []
     assert needs.of(factories.person(project, Role.VIEWER)).proposals is None
 
 
 def test_a_changed_verdict_stays_until_it_is_seen(case: Case, owner: User) -> None:
     for kind in (NotificationKind.VERDICT_CHANGED, NotificationKind.FLAGGED):
-        notifying.notify([owner.pk], case=case, kind=kind, occasion=kind, text="RC-1: it changed.")
+        recipients.notify([owner.pk], case=case, kind=kind, occasion=kind, text="RC-1: it changed.")
     found = needs.of(owner)
     assert ([one.kind for one in found.changed], found.unread) == (["verdict_changed"], 2)
     Notification.objects.update(read_at=timezone.now())

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import events, flags, mailing, notices, notifying
+from replaycases.cases import events, flags, mailing, notifying, proposals, recipients
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -190,6 +190,35 @@ def test_what_was_answered_before_the_look_is_not_asked_for(
     assert not Notification.objects.exists()
 
 
+def test_an_override_is_not_asked_of_those_whose_work_the_case_is(
+    case: Case, responder: User, owner: User, project: Project, reviewer: User
+) -> None:
+    Membership.objects.create(project=project, user=responder, role=Role.INCIDENT_OWNER)
+    proposal = Proposal.objects.create(
+        case=case,
+        kind=ProposalKind.OVERRIDE,
+        gate="red",
+        revision=factories.revision(case),
+        reason="It cannot be built.",
+        until=timezone.now() + timedelta(days=3),
+        proposed_by=reviewer,
+        proposed_at=timezone.now(),
+    )
+    happened(case, "proposal.made", reviewer, proposal)
+    notifying.look()
+    assert (told(owner), told(responder)) == (["RC-1: a second person is needed: override of a gate."], [])
+
+
+def test_a_security_incident_tells_the_security_owner(case: Case, project: Project, responder: User) -> None:
+    security = factories.person(project, Role.SECURITY_OWNER)
+    notifying.look()
+    assert told(security) == []
+    Case.objects.update(security_incident=True)
+    happened(case, "security_incident.flagged", responder)
+    notifying.look()
+    assert told(security) == ["RC-1: a security incident waits for its containment to be confirmed."]
+
+
 # --- each event once, in order, whatever happens --------------------------------------------------------------------
 
 
@@ -247,7 +276,7 @@ def test_notifications_hold_no_words_of_the_incident(case: Case, responder: User
 
 
 def test_every_kind_of_proposal_has_somebody_who_confirms() -> None:
-    assert set(notices.CONFIRMS) == set(ProposalKind)
+    assert set(proposals.CONFIRMS) == set(ProposalKind)
 
 
 # --- mail -----------------------------------------------------------------------------------------------------------
@@ -257,7 +286,7 @@ def test_every_kind_of_proposal_has_somebody_who_confirms() -> None:
 def waiting(case: Case, reviewer: User) -> User:
     """Two notifications for the reviewer."""
     for occasion in "ab":
-        notifying.notify(
+        recipients.notify(
             [reviewer.pk], case=case, kind=NotificationKind.REVIEW_WANTED, occasion=occasion, text=f"RC-1: {occasion}."
         )
     return reviewer
@@ -280,7 +309,7 @@ def test_a_mail_names_the_page_by_the_deployments_own_address(waiting: User) -> 
 def test_a_refused_mail_is_tried_again_and_holds_up_nobody(
     waiting: User, case: Case, responder: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notifying.notify([responder.pk], case=case, kind=NotificationKind.DECIDED, occasion="c", text="RC-1: c.")
+    recipients.notify([responder.pk], case=case, kind=NotificationKind.DECIDED, occasion="c", text="RC-1: c.")
     send = EmailBackend.send_messages
 
     def refusing(self: EmailBackend, messages: list[mail.EmailMessage]) -> int:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import lane_health, notifying
+from replaycases.cases import lane_health, recipients
 from replaycases.cases.models import Case, LaneName, Notification, NotificationKind, Proposal, ProposalKind, Stage
 from replaycases.web import home_page
 from tests import factories
@@ -53,7 +53,7 @@ def filled(case: Case, person: User) -> None:
         proposed_at=now,
     )
     set_to(ready, previous_verdict="still_failing", last_verdict="verified_red_to_green", verdict_since=now)
-    notifying.notify(
+    recipients.notify(
         [person.pk], case=ready, kind=NotificationKind.VERDICT_CHANGED, occasion="v", text="RC-2: the verdict changed."
     )
 
@@ -92,7 +92,7 @@ def test_the_page_costs_at_most_twelve_queries_however_much_there_is(responders_
             responders_case.project, responders_case.created_by, factories.fixture(case_id=f"case-{number}")
         )
         set_to(case, stage=Stage.IN_REVIEW, flagged=True, evidence_expires_at=timezone.now())
-        notifying.notify(
+        recipients.notify(
             [everyone.pk], case=case, kind=NotificationKind.VERDICT_CHANGED, occasion=str(number), text="RC: changed."
         )
     with CaptureQueriesContext(connection) as many:

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from replaycases.accounts.models import Membership, User
-from replaycases.cases import notifying
+from replaycases.cases import recipients
 from replaycases.cases.models import Case, Notification, NotificationKind
 from replaycases.web.views.notifications import shown_at
 
@@ -21,7 +21,7 @@ def told(case: Case, everyone: User) -> list[Notification]:
     """Three, the newest last."""
     kinds = (NotificationKind.DECIDED, NotificationKind.FLAGGED, NotificationKind.VERDICT_CHANGED)
     for number, kind in enumerate(kinds):
-        notifying.notify([everyone.pk], case=case, kind=kind, occasion=str(number), text=f"RC-1: number {number}.")
+        recipients.notify([everyone.pk], case=case, kind=kind, occasion=str(number), text=f"RC-1: number {number}.")
         Notification.objects.filter(key=str(number)).update(created_at=timezone.now() - timedelta(hours=9 - number))
     return list(Notification.objects.order_by("created_at"))
 
@@ -40,7 +40,9 @@ def test_unread_ones_stand_first_each_part_newest_first(signed_in: Client, told:
 
 def test_marking_all_leaves_what_came_after_the_page(signed_in: Client, told: list[Notification], case: Case) -> None:
     until = shown_at()
-    notifying.notify([told[0].user_id], case=case, kind=NotificationKind.DECIDED, occasion="later", text="RC-1: later.")
+    recipients.notify(
+        [told[0].user_id], case=case, kind=NotificationKind.DECIDED, occasion="later", text="RC-1: later."
+    )
     signed_in.post("/notifications/reading/", {"until": until})
     assert unread(told[0].user) == ["RC-1: later."]
 

@@ -107,6 +107,11 @@ class Case(models.Model):
                 condition=models.Q(stage="reproduced", verdict="verified_red_to_green", lane__in=("", "nonblocking")),
                 name="case_may_be_promoted",
             ),
+            models.Index(
+                fields=["stage_since"],
+                condition=models.Q(security_incident=True, contained_at=None),
+                name="case_uncontained",
+            ),
             # Counted on the home page, from the index alone.
             models.Index(
                 fields=["project", "stage", "lane", "flagged", "verdict", "evidence_expires_at", "stage_since"],
