@@ -9,8 +9,17 @@ import pytest
 
 from replaycases.accounts.models import User
 from replaycases.cases import comparing, evidence, executing, immutability, intake, jobs
-from replaycases.cases.models import AuditEvent, Comparison, OutcomeType, Payload, Run, RunState
-from tests import factories
+from replaycases.cases.models import (
+    AuditEvent,
+    Case,
+    Comparison,
+    Implementation,
+    OutcomeType,
+    Payload,
+    Run,
+    RunState,
+)
+from tests import factories, in_process
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(120)]
 
@@ -254,3 +263,179 @@ def test_a_manifest_is_restricted_like_its_fixture(actor: User) -> None:
     )
     replay_all()
     assert Run.objects.get().manifest.classification == "quarantined"
+
+
+# --- what a comparison says of each side, and what the case repeats -------------------------------------------------
+
+
+Described = tuple[factories.People, Case]
+
+
+@pytest.fixture
+def described() -> Described:
+    """With both versions and one control, and nothing replayed."""
+    of = factories.people(factories.project("NEW"))
+    case = factories.case(of.project, of.responder)
+    factories.control(factories.revision(case), of.engineer)
+    factories.describe(of, case)
+    return of, factories.fresh(case)
+
+
+def ask(of: factories.People, case: Case, **sides: Implementation | None) -> Comparison:
+    both = {"old": case.provenance.affected, "new": case.provenance.fixed, **sides}
+    return jobs.request_comparison(of.engineer, revision=factories.revision(case), **both)
+
+
+def on_case(case: Case) -> tuple[str, str, str]:
+    case.refresh_from_db()
+    return case.verdict, case.last_verdict, case.previous_verdict
+
+
+def test_whether_old_is_red_and_which_control_passed_is_kept_with_the_verdict(described: Described) -> None:
+    of, case = described
+    asked = ask(of, case)
+    in_process.replay_all()
+    asked.refresh_from_db()
+    assert asked.old_red is True
+    assert asked.controls == {str(factories.revision(case).controls.get().pk): True}
+
+
+def test_red_is_confirmed_without_a_new_version(described: Described) -> None:
+    of, case = described
+    asked = ask(of, case, new=None)
+    in_process.replay_all()
+    asked.refresh_from_db()
+    assert (asked.label, asked.old_red, asked.controls) == ("old_only", True, {})
+
+
+@pytest.mark.parametrize(("code", "size", "red"), [(NEW_CODE, 2, False), (factories.OLD_CODE, 1, None)])
+def test_old_is_red_only_by_the_rule_of_the_verdict(
+    described: Described, code: str, size: int, red: bool | None
+) -> None:
+    of, case = described
+    old = factories.implementation(of.project, of.engineer, code, version="9")
+    asked = jobs.request_comparison(of.engineer, revision=factories.revision(case), old=old, new=None, size=size)
+    in_process.replay_all()
+    asked.refresh_from_db()
+    assert asked.computed_at is not None
+    assert asked.old_red is red
+
+
+def test_a_new_side_that_is_refused_leaves_old_as_red_as_it_is(described: Described) -> None:
+    of, case = described
+    asked = ask(of, case)
+    unlucky = asked.runs().filter(run_set__implementation=asked.new, run_set__control=None).first()
+    assert unlucky is not None
+    for _ in range(3):
+        Run.objects.filter(pk=unlucky.pk).update(not_before=unlucky.created_at)
+        jobs.fail(jobs.lease(unlucky.pk, worker="w"), "its worker died")
+    in_process.replay_all()
+    asked.refresh_from_db()
+    assert (asked.label, asked.old_red) == ("not_comparable", True)
+
+
+def test_one_old_run_that_cannot_be_read_is_not_left_out(described: Described) -> None:
+    of, case = described
+    asked = jobs.request_comparison(
+        of.engineer, revision=factories.revision(case), old=case.provenance.affected, new=None, size=3
+    )
+    unlucky = asked.runs()[0]
+    for _ in range(3):
+        Run.objects.filter(pk=unlucky.pk).update(not_before=unlucky.created_at)
+        jobs.fail(jobs.lease(unlucky.pk, worker="w"), "its worker died")
+    in_process.replay_all()
+    asked.refresh_from_db()
+    assert (asked.label, asked.old_red) == ("not_comparable", None)
+
+
+def test_a_control_that_is_not_decided_has_not_passed(described: Described) -> None:
+    of, case = described
+    idle = intake.add_control(
+        of.engineer,
+        revision=factories.revision(case),
+        name="idle",
+        outcome_type=OutcomeType.SUCCESS,
+        fixture=factories.fixture(case_id="idle"),
+        mutation=IDLE_MUTATION,
+    )
+    asked = ask(of, case)
+    in_process.replay_all()
+    asked.refresh_from_db()
+    assert asked.controls[str(idle.pk)] is None
+    assert sorted(map(str, asked.controls.values())) == ["None", "True"]
+
+
+def test_red_and_controls_are_cleared_with_the_verdict(described: Described) -> None:
+    of, case = described
+    asked = ask(of, case)
+    in_process.replay_all()
+    jobs.request_run_set(of.engineer, revision=asked.revision, implementation=case.provenance.fixed, size=1)
+    asked.refresh_from_db()
+    assert (asked.label, asked.old_red, asked.controls) == ("", None, {})
+
+
+def test_the_case_repeats_its_newest_verdict_and_keeps_the_one_before(described: Described) -> None:
+    of, case = described
+    asked = ask(of, case)
+    assert on_case(case) == ("", "", "")
+    assert case.latest_comparison == asked
+    in_process.replay_all()
+    assert on_case(case) == ("verified_red_to_green", "verified_red_to_green", "")
+    since = case.verdict_since
+    asked.refresh_from_db()
+    assert since == asked.computed_at
+    jobs.request_run_set(of.engineer, revision=asked.revision, implementation=case.provenance.fixed, size=1)
+    assert on_case(case) == ("", "verified_red_to_green", "")
+    in_process.replay_all()
+    assert on_case(case) == ("verified_red_to_green", "verified_red_to_green", "")
+    assert case.verdict_since == since
+
+
+def test_a_voided_set_changes_the_verdict_of_the_case(described: Described) -> None:
+    of, case = described
+    asked = ask(of, case)
+    in_process.replay_all()
+    jobs.void(of.qa, run_set=asked.run_sets.get(implementation=asked.old), reason="The wrong build.")
+    assert on_case(case) == ("", "verified_red_to_green", "")
+    in_process.replay_all()
+    assert on_case(case) == ("baseline_only", "baseline_only", "verified_red_to_green")
+    asked.refresh_from_db()
+    assert (asked.old_red, case.verdict_since) == (None, asked.computed_at)
+
+
+def test_a_control_that_was_never_run_takes_the_verdict_from_the_case(described: Described) -> None:
+    of, case = described
+    ask(of, case)
+    in_process.replay_all()
+    factories.control(factories.revision(case), of.engineer, name="late")
+    assert on_case(case) == ("", "verified_red_to_green", "")
+    in_process.replay_all()
+    assert on_case(case) == ("control_failed", "control_failed", "verified_red_to_green")
+
+
+def test_a_new_revision_starts_without_a_verdict(described: Described) -> None:
+    of, case = described
+    ask(of, case)
+    in_process.replay_all()
+    intake.add_revision(of.responder, case=case, fixture=factories.fixture(input={"order": "o-2"}))
+    assert on_case(case) == ("", "verified_red_to_green", "")
+    assert case.latest_comparison is None
+
+
+def test_a_verdict_on_an_earlier_revision_is_not_that_of_the_case(described: Described) -> None:
+    of, case = described
+    earlier = ask(of, case)
+    intake.add_revision(of.responder, case=case, fixture=factories.fixture(input={"order": "o-2"}))
+    in_process.replay_all()
+    earlier.refresh_from_db()
+    assert earlier.label == "verified_red_to_green"
+    assert on_case(case) == ("", "", "")
+
+
+def test_an_older_comparison_that_is_computed_later_is_not_the_newest(described: Described) -> None:
+    of, case = described
+    ask(of, case)
+    newer = ask(of, case, new=None)
+    in_process.replay_all()
+    assert on_case(case) == ("old_only", "old_only", "")
+    assert case.latest_comparison == newer
