@@ -52,7 +52,25 @@ REDACTION = ("/cases/{case}/review/redaction-approval/", "/cases/{case}/review/r
 CONTROL = ("/cases/{case}/controls/{control}/approval/",)
 EXPECTATION = ("/cases/{case}/review/expectation-approval/", "/cases/{case}/review/expectation-return/")
 REVIEWS = (*REVISES, *COMMENTED, *REDACTION, *CONTROL, *EXPECTATION)
-WRITES = (*ASKS, *ADDS, *VOIDS, *REVIEWS)
+# Who may do each of these is in test_case_details.
+CASE_ACTS = tuple(
+    f"/cases/{{case}}/{act}/"
+    for act in (
+        *(
+            "statement",
+            "details",
+            "owners",
+            "submission",
+            "reproduction",
+            "sending-back",
+            "non-replayable",
+            "reopening",
+        ),
+        *("reopening", "containment", "security-incident", "flags", "re-review", "closing/rollout", "grader-findings"),
+        "grader-findings/{comment}/confirmation",
+    )
+)
+WRITES = (*ASKS, *ADDS, *VOIDS, *REVIEWS, *CASE_ACTS)
 OPEN_LISTS = ("/cases/", "/reviews/", "/runs/", "/implementations/", "/cases/new/", "/implementations/new/")
 
 
