@@ -70,9 +70,7 @@ def _method(act: Act) -> Callable[..., Response]:
 
     respond.__name__ = act.name
     respond.__doc__ = act.says
-    shown = extend_schema(
-        request=act.takes, responses={act.status: act.gives} if act.gives else {204: None}, filters=False
-    )(respond)
-    if not act.noun:
-        return shown
-    return action(detail=True, methods=[act.method], url_path=act.noun)(shown)
+    answers = {act.status: act.gives} if act.gives else {204: None}
+    described = extend_schema(request=act.takes, responses=answers, filters=False)
+    below = action(detail=True, methods=[act.method], url_path=act.noun)
+    return described(below(respond) if act.noun else respond)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from django.conf import settings
 from django.http import HttpResponse
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import CursorPagination
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -36,6 +37,20 @@ class NewestFirst(CursorPagination):
     page_size = 100
     page_size_query_param = "page_size"
     max_page_size = 500
+
+    def get_page_size(self, request: Request) -> int | None:
+        """A size that is none is a 400, as every other parameter that is not understood."""
+        asked = request.query_params.get("page_size", "")
+        if asked and not (asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked)):
+            raise ValidationError({"page_size": [f"Say a whole number from 1 to {self.max_page_size}."]})
+        return super().get_page_size(request)
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        for parameter in parameters:
+            if parameter["name"] == "page_size":
+                parameter["schema"] = {"type": "integer", "minimum": 1}
+        return parameters
 
 
 def ordered(*fields: str) -> type[NewestFirst]:

@@ -106,6 +106,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's handler, over translated errors, with findings or gates put beside `detail`."""
     translated_error = translated(error)
     response = exception_handler(translated_error, context)
+    if response is not None and isinstance(response.data.get("detail"), list):  # a field of that name
+        response.data["detail"] = " ".join(response.data["detail"])
     if response is not None and isinstance(translated_error, WithFindings):
         response.data["findings"] = translated_error.findings
     if response is not None and isinstance(translated_error, GatesBlock):

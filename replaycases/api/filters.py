@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import django_filters
+from django import forms
 
 from replaycases.accounts.models import Membership
 from replaycases.cases.models import (
@@ -31,7 +34,31 @@ class OfProject(django_filters.FilterSet):  # type: ignore[misc] # django-filter
     project = django_filters.CharFilter(field_name="project__key", help_text="A project's key.")
 
 
+class TrueOrFalse(forms.NullBooleanField):
+    """`true` or `false`; anything else is a fault and not the same as nothing."""
+
+    widget = forms.TextInput
+
+    def to_python(self, value: Any) -> bool | None:  # type: ignore[override] # as its parent really does
+        if value in (None, "", "true", "false"):
+            return None if not value else value == "true"
+        raise forms.ValidationError("Say true or false.")
+
+
+class BooleanFilter(django_filters.BooleanFilter):  # type: ignore[misc] # django-filter has no types
+    field_class = TrueOrFalse
+
+
+class Standing(BooleanFilter):
+    """Whether an instant is still empty: `open=true` is what has not ended."""
+
+    def __init__(self, field_name: str) -> None:
+        super().__init__(field_name=field_name, lookup_expr="isnull")
+
+
 class CaseFilter(OfProject):
+    flagged = BooleanFilter()
+
     class Meta:
         model = Case
         fields = ["project", "stage", "lane", "verdict", "flagged", "incident_id", "case_id", "number"]
@@ -82,13 +109,6 @@ class ComparisonFilter(OfProject):
 class OfCase(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
     project = django_filters.CharFilter(field_name="case__project__key", help_text="A project's key.")
     case = django_filters.UUIDFilter(field_name="case")
-
-
-class Standing(django_filters.BooleanFilter):  # type: ignore[misc] # django-filter has no types
-    """Whether an instant is still empty: `open=true` is what has not ended."""
-
-    def __init__(self, field_name: str) -> None:
-        super().__init__(field_name=field_name, lookup_expr="isnull")
 
 
 class DecisionFilter(OfCase):

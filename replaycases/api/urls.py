@@ -34,7 +34,7 @@ from replaycases.api.views.reviewing import (
     ProposalViewSet,
 )
 from replaycases.api.views.revisions import CommentViewSet, ControlViewSet, RevisionViewSet
-from replaycases.api.views.root import RootView, SchemaView
+from replaycases.api.views.root import RootView, SchemaView, UnknownView
 from replaycases.api.views.runs import RunSetViewSet, RunViewSet
 
 app_name = "api"
@@ -76,4 +76,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/", RootView.as_view(resources=tuple(RESOURCES)), name="root"),
     path("v1/schema/", SchemaView.as_view(), name="schema"),
     path("v1/", include(router.urls)),
+    path("v1/<path:unknown>", UnknownView.as_view()),
 ]

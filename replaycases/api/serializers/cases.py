@@ -10,6 +10,7 @@ from replaycases.accounts.models import Team, User
 from replaycases.api.serializers.fields import (
     DigestField,
     DocumentField,
+    EnumField,
     PatchField,
     ScopedField,
     ScopedProjectField,
@@ -46,7 +47,11 @@ CaseSerializer = row(
 )
 OwnerSerializer = row("OwnerSerializer", CaseOwner, "boundary user team", "Who answers: a person or a team.")
 ProvenanceSerializer = row(
-    "ProvenanceSerializer", Provenance, "incident_url trace_id trace_url affected fixed covering_test"
+    "ProvenanceSerializer",
+    Provenance,
+    "incident_url trace_id trace_url affected fixed covering_test",
+    incident_url=serializers.CharField(read_only=True, allow_blank=True),
+    trace_url=serializers.CharField(read_only=True, allow_blank=True),
 )
 
 
@@ -82,7 +87,7 @@ NewCase = shape(
     reported_symptom=TextField(required=False, allow_blank=True),
     fixture=DocumentField(required=False),
     detect=DocumentField(required=False),
-    classification=serializers.ChoiceField(choices=Classification.choices, required=False),
+    classification=EnumField(Classification, required=False),
     security_incident=serializers.BooleanField(required=False),
     on_behalf_of=ScopedField(queryset=User.objects.all(), required=False),
     evidence_days=serializers.IntegerField(required=False, min_value=1, max_value=MOST_DAYS),
@@ -97,9 +102,9 @@ StatementChange = shape(
     deciding_evidence=TextField(required=False),
     reported_symptom=TextField(required=False, allow_blank=True),
 )
-ProvenanceChange = shape(
-    "ProvenanceChange",
-    "What is left out stays.",
+_ProvenanceParts = shape(
+    "ProvenanceParts",
+    "",
     incident_url=serializers.CharField(max_length=500, required=False, allow_blank=True),
     trace_id=serializers.CharField(max_length=200, required=False, allow_blank=True),
     trace_url=serializers.CharField(max_length=500, required=False, allow_blank=True),
@@ -107,10 +112,21 @@ ProvenanceChange = shape(
     fixed=ScopedField(queryset=Implementation.objects.all(), required=False, allow_null=True),
     covering_test=serializers.CharField(max_length=300, required=False, allow_blank=True),
 )
+
+
+class ProvenanceChange(_ProvenanceParts):  # type: ignore[misc,valid-type]
+    """What is left out stays."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"detail": "Say what to change."})
+        return attrs
+
+
 OwnerChange = shape(
     "OwnerChange",
     "A person or a team; neither names nobody.",
-    boundary=serializers.ChoiceField(choices=Boundary.choices),
+    boundary=EnumField(Boundary),
     user=ScopedField(queryset=User.objects.all(), required=False, allow_null=True),
     team=ScopedField(queryset=Team.objects.all(), required=False, allow_null=True),
 )
@@ -169,7 +185,7 @@ NewRevision = shape(
     case=ScopedField(queryset=Case.objects.select_related("project")),
     fixture=DocumentField(),
     detect=DocumentField(required=False),
-    classification=serializers.ChoiceField(choices=Classification.choices, required=False),
+    classification=EnumField(Classification, required=False),
     changed=TextField(required=False, allow_blank=True),
     on_behalf_of=ScopedField(queryset=User.objects.all(), required=False),
     seen_revision=serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER),
@@ -187,7 +203,7 @@ NewControl = shape(
     "A neighbouring fixture on which the new version must hold, and the mutation under which it must turn red.",
     revision=ScopedField(queryset=FixtureRevision.objects.select_related("case__project")),
     name=serializers.CharField(max_length=NAME_CAP),
-    outcome_type=serializers.ChoiceField(choices=OutcomeType.choices),
+    outcome_type=EnumField(OutcomeType),
     tool=serializers.CharField(max_length=NAME_CAP, required=False, allow_blank=True),
     fixture=DocumentField(),
     mutation=PatchField(help_text="A JSON Patch (RFC 6902) on recorded answers of the fixture."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+from django.db.models import TextChoices
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -65,6 +66,17 @@ class DigestField(serializers.RegexField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(regex=r"^sha256:[0-9a-f]{64}$", max_length=71, **kwargs)
+
+
+class EnumField(serializers.ChoiceField):
+    """One of a closed list, given on as the member that it names."""
+
+    def __init__(self, enum: type[TextChoices], **kwargs: Any) -> None:
+        self.enum = enum
+        super().__init__(choices=enum.choices, **kwargs)
+
+    def to_internal_value(self, data: Any) -> TextChoices:
+        return self.enum(super().to_internal_value(data))
 
 
 class TextField(serializers.CharField):

@@ -7,12 +7,12 @@ from typing import Any
 from rest_framework import serializers
 
 from replaycases.api.serializers.cases import CaseSerializer, GateSerializer
-from replaycases.api.serializers.fields import DigestField, ScopedField, ScopedProjectField, TextField
+from replaycases.api.serializers.fields import DigestField, EnumField, ScopedField, ScopedProjectField, TextField
 from replaycases.api.serializers.shapes import row, shape
 from replaycases.cases.declaring import MAX_SET_SIZE
 from replaycases.cases.lane_history import History
 from replaycases.cases.lanes import MOST_AT_ONCE
-from replaycases.cases.models import Case, CiReport, CiResult, Lane, LaneEntry, LaneName
+from replaycases.cases.models import Case, CiReport, CiResult, Lane, LaneEntry, LaneName, LeftBy
 from replaycases.verdict.labels import Label
 
 LaneSerializer = row(
@@ -32,11 +32,12 @@ LaneEntrySerializer = row(
     LaneEntry,
     "id lane case revision note demotion entered_by entered_at left_at left_by",
     "A revision's stay in a lane, open while `left_at` is null.",
+    left_by=serializers.ChoiceField(choices=LeftBy.choices, read_only=True, allow_blank=True),
 )
 Promotion = shape(
     "Promotion",
     "For the fixture that was seen.",
-    lane=serializers.ChoiceField(choices=LaneName.choices),
+    lane=EnumField(LaneName),
     fixture_hash=DigestField(),
     note=TextField(required=False, allow_blank=True, default=""),
 )
@@ -71,7 +72,7 @@ class HistorySerializer(serializers.Serializer[Any]):
         return shown.data
 
 
-_LANE = serializers.ChoiceField(choices=LaneName.choices)
+_LANE = EnumField(LaneName)
 _CASE = ScopedField(queryset=Case.objects.select_related("project", "current_revision"))
 PreviewAsked = shape(
     "PreviewAsked",
@@ -118,6 +119,7 @@ CiReportSerializer = row(
     "exit_code build_url digest pushed_by pushed_at results",
     "A lane that was run elsewhere, as that place says. No gate reads it.",
     results=CiResultSerializer(many=True, read_only=True),
+    build_url=serializers.CharField(read_only=True, allow_blank=True),
 )
 ReportedImplementation = shape(
     "ReportedImplementation",

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Scope, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.api.serializers.fields import ScopedField, ScopedProjectField
+from replaycases.api.serializers.fields import EnumField, ScopedField, ScopedProjectField
 from replaycases.api.serializers.shapes import row, shape
 from replaycases.cases.models import Notification
 from replaycases.cases.people import LONGEST_TOKEN_DAYS, NAME_CAP
@@ -37,7 +37,7 @@ NewMembership = shape(
     "NewMembership",
     project=ScopedProjectField(),
     user=ScopedField(queryset=User.objects.all()),
-    role=serializers.ChoiceField(choices=Role.choices),
+    role=EnumField(Role),
 )
 _ROLES = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), read_only=True)
 _SECRET = serializers.CharField(read_only=True, help_text="Shown once and not kept.")
@@ -51,9 +51,7 @@ NewInvitation = shape(
     "NewInvitation",
     project=ScopedProjectField(),
     email=serializers.EmailField(max_length=254),
-    roles=serializers.ListField(
-        child=serializers.ChoiceField(choices=Role.choices), min_length=1, max_length=len(Role)
-    ),
+    roles=serializers.ListField(child=EnumField(Role), min_length=1, max_length=len(Role)),
 )
 MadeInvitation = shape("MadeInvitation", invitation=InvitationSerializer(read_only=True), link=_SECRET)
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from replaycases.accounts.models import Team, User
 from replaycases.api.serializers.cases import LARGEST_NUMBER
-from replaycases.api.serializers.fields import DigestField, ScopedField, TextField
+from replaycases.api.serializers.fields import DigestField, EnumField, ScopedField, TextField
 from replaycases.api.serializers.shapes import row, shape
 from replaycases.cases import gates
 from replaycases.cases.models import (
@@ -36,7 +36,7 @@ DecisionSerializer = row(
     "An approval stands until it is voided, for exactly the bytes with these hashes.",
 )
 _DECIDED = {
-    "outcome": serializers.ChoiceField(choices=DecisionOutcome.choices),
+    "outcome": EnumField(DecisionOutcome),
     "revision": serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER),
     "note": TextField(required=False, allow_blank=True, default=""),
 }
@@ -140,12 +140,10 @@ FlagSerializer = row(
     "A reason to look again. It changes neither stage nor lane.",
 )
 _CASE = ScopedField(queryset=Case.objects.select_related("project"))
-NewFlag = shape("NewFlag", case=_CASE, reason=serializers.ChoiceField(choices=FlagReason.choices), detail=TextField())
+NewFlag = shape("NewFlag", case=_CASE, reason=EnumField(FlagReason), detail=TextField())
 
 ClosingItemSerializer = row("ClosingItemSerializer", ClosingItem, "id case step note done_by done_at")
-NewClosingItem = shape(
-    "NewClosingItem", case=_CASE, step=serializers.ChoiceField(choices=ClosingStep.choices), note=TextField()
-)
+NewClosingItem = shape("NewClosingItem", case=_CASE, step=EnumField(ClosingStep), note=TextField())
 
 FindingRowSerializer = row(
     "GraderFindingSerializer",

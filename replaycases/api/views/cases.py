@@ -101,7 +101,7 @@ def _on_case(noun: str, does: Any, takes: Any, says: str, **more: Any) -> Act:
     ),
     _on_case(
         "promotions",
-        deeds.promote,
+        lifecycle.promote,
         Promotion,
         "The current revision enters a lane.",
         gives=LaneEntrySerializer,

@@ -7,24 +7,19 @@ from typing import Any
 
 from django.utils import timezone
 
-from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Team, User
+from replaycases.accounts.models import Invitation, Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import ci_results, comments, details, invitations, lanes, lifecycle, people, proposals
+from replaycases.cases import ci_results, details, invitations, lanes, lifecycle, people, proposals
 from replaycases.cases.models import (
-    Boundary,
     Case,
     CaseOwner,
     CiReport,
-    Control,
     Decision,
     DecisionOutcome,
-    FixtureRevision,
-    LaneEntry,
     LaneName,
     Notification,
     Proposal,
     Provenance,
-    ReviewComment,
 )
 
 # --- cases ----------------------------------------------------------------------------------------------------------
@@ -48,7 +43,7 @@ def edit_provenance(actor: User, *, case: Case, **changes: Any) -> Provenance:
 
 def set_owners(actor: User, *, case: Case, owners: Sequence[Mapping[str, Any]]) -> list[CaseOwner]:
     """A person and a team for one boundary are told apart from one owner by the service's own rule: the team holds."""
-    named = {Boundary(one["boundary"]): one.get("team") or one.get("user") for one in owners}
+    named = {one["boundary"]: one.get("team") or one.get("user") for one in owners}
     return details.set_owners(actor, case=case, owners=named)
 
 
@@ -68,19 +63,7 @@ def decide_expectation(
     return lifecycle.return_expectation(actor, case=case, revision=revision, fixture_hash=fixture_hash, note=note)
 
 
-def promote(actor: User, *, case: Case, lane: str, fixture_hash: str, note: str) -> LaneEntry:
-    return lifecycle.promote(actor, case=case, lane=LaneName(lane), fixture_hash=fixture_hash, note=note)
-
-
 # --- reviewing ------------------------------------------------------------------------------------------------------
-
-
-def decide_control(actor: User, *, control: Control, fixture_hash: str, note: str = "") -> Decision:
-    return lifecycle.approve_control(actor, control=control, fixture_hash=fixture_hash, note=note)
-
-
-def comment(actor: User, *, revision: FixtureRevision, pointer: str, text: str) -> ReviewComment:
-    return comments.add(actor, revision=revision, pointer=pointer, text=text)
 
 
 def propose(actor: User, *, case: Case, kind: str, **said: Any) -> Proposal:
@@ -99,34 +82,32 @@ def propose(actor: User, *, case: Case, kind: str, **said: Any) -> Proposal:
 # --- lanes ----------------------------------------------------------------------------------------------------------
 
 
-def preview(actor: User, *, lane: str, cases: Sequence[Case]) -> dict[str, Any]:
-    return {"previews": lanes.preview(actor, cases=cases, lane=LaneName(lane))}
+def preview(actor: User, *, lane: LaneName, cases: Sequence[Case]) -> dict[str, Any]:
+    return {"previews": lanes.preview(actor, cases=cases, lane=lane)}
 
 
-def promote_many(actor: User, *, lane: str, chosen: Sequence[Mapping[str, Any]], note: str) -> dict[str, Any]:
+def promote_many(actor: User, *, lane: LaneName, chosen: Sequence[Mapping[str, Any]], note: str) -> dict[str, Any]:
     rows = [(one["case"], one["fixture_hash"]) for one in chosen]
-    return {"outcomes": lanes.promote_many(actor, chosen=rows, lane=LaneName(lane), note=note)}
+    return {"outcomes": lanes.promote_many(actor, chosen=rows, lane=lane, note=note)}
 
 
-def report(actor: User, *, project: Project, lane: str, results: Sequence[Mapping[str, str]], **said: Any) -> CiReport:
+def report(
+    actor: User, *, project: Project, lane: LaneName, results: Sequence[Mapping[str, str]], **said: Any
+) -> CiReport:
     reported = ci_results.Reported(results=[ci_results.ReportedResult(**one) for one in results], **said)
-    kept, _ = ci_results.receive(actor, project=project, lane=LaneName(lane), reported=reported)
+    kept, _ = ci_results.receive(actor, project=project, lane=lane, reported=reported)
     return kept
 
 
 # --- people ---------------------------------------------------------------------------------------------------------
 
 
-def grant(actor: User, *, project: Project, user: User, role: str) -> Membership:
-    return people.grant_role(actor, project=project, user=user, role=Role(role))
-
-
 def revoke(actor: User, *, membership: Membership) -> None:
     people.revoke_role(actor, project=membership.project, user=membership.user, role=Role(membership.role))
 
 
-def invite(actor: User, *, project: Project, email: str, roles: Sequence[str]) -> dict[str, Any]:
-    made, secret = invitations.invite(actor, project=project, email=email, roles=[Role(role) for role in roles])
+def invite(actor: User, *, project: Project, email: str, roles: Sequence[Role]) -> dict[str, Any]:
+    made, secret = invitations.invite(actor, project=project, email=email, roles=roles)
     return {"invitation": made, "link": invitations.link_to(secret)}
 
 
@@ -139,14 +120,6 @@ def revoke_invitation(actor: User, *, invitation: Invitation) -> Invitation:
 def make_token(actor: User, *, project: Project, name: str, scopes: Sequence[str], days: int) -> dict[str, Any]:
     token, secret = people.create_token(actor, project=project, name=name, scopes=scopes, days=days)
     return {"token": token, "secret": secret}
-
-
-def revoke_token(actor: User, *, token: ApiToken) -> ApiToken:
-    return people.revoke_token(actor, token=token)
-
-
-def rename_team(actor: User, *, team: Team, name: str) -> Team:
-    return people.rename_team(actor, team=team, name=name)
 
 
 def read_notification(actor: User, *, notification: Notification) -> Notification:

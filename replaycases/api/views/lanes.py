@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from typing import Any
+from collections.abc import Iterator
+from typing import IO, Any
 
-from django.http import FileResponse
+from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
@@ -24,6 +25,14 @@ from replaycases.cases.models import Case, CiReport, Lane, LaneEntry
 
 # Up to so many bytes an export is put together in memory.
 IN_MEMORY = 16 * 1024 * 1024
+CHUNK = 1024 * 1024
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while chunk := file.read(CHUNK):
+            yield chunk
 
 
 @with_acts(
@@ -49,16 +58,16 @@ class LaneViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
 
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, filters=False)
     @action(detail=True, pagination_class=None, read_scopes=frozenset({Scope.LANE_PULL}))
-    def export(self, request: Request, pk: str) -> FileResponse:
+    def export(self, request: Request, pk: str) -> StreamingHttpResponse:
         """The redacted fixtures, controls and old manifests of every case in the lane at this moment, with an index of
         their digests (lane.json), as a zip. 409 if bytes of one of them are still quarantined. It is audited."""
         lane = self.get_object()
         taken = lane_export.take(self.user, lane=lane)
-        spooled = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - the response closes it
+        spooled = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed by whoever reads it
         lane_export.write_zip(taken, spooled)
-        spooled.seek(0)
         name = f"{lane.project.key}-{lane.name}.zip"
-        return FileResponse(spooled, as_attachment=True, filename=name, content_type="application/zip")
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(spooled.tell())}
+        return StreamingHttpResponse(_chunks(spooled), content_type="application/zip", headers=headers)
 
 
 class LaneEntryViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):

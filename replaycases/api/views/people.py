@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.helpers import forced_singular_serializer
 from drf_spectacular.utils import extend_schema
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
@@ -19,6 +20,8 @@ from replaycases.api.views import deeds
 from replaycases.cases import needs, people
 from replaycases.cases.models import Case, Notification
 
+# A list route that answers one object.
+ONE = forced_singular_serializer(NeedsSerializer)  # type: ignore[no-untyped-call]
 NOBODY: frozenset[Scope] = frozenset()
 
 
@@ -42,7 +45,7 @@ class ProjectViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     Act(does=people.create_team, takes=shown.NewTeam, gives=shown.TeamSerializer, status=201, says="Make a team."),
     Act(
         method="patch",
-        does=deeds.rename_team,
+        does=people.rename_team,
         takes=shown.TeamChange,
         gives=shown.TeamSerializer,
         subject="team",
@@ -67,7 +70,7 @@ class TeamViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
 
 @with_acts(
     Act(
-        does=deeds.grant,
+        does=people.grant_role,
         takes=shown.NewMembership,
         gives=shown.MembershipSerializer,
         status=201,
@@ -118,7 +121,7 @@ class InvitationViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     ),
     Act(
         noun="revocation",
-        does=deeds.revoke_token,
+        does=people.revoke_token,
         gives=shown.TokenSerializer,
         subject="token",
         says="End the token at once.",
@@ -157,7 +160,7 @@ class NeedsViewSet(ApiViewSet):
     pagination_class = None
     read_scopes = NOBODY
 
-    @extend_schema(responses=NeedsSerializer, filters=False, operation_id="needs_retrieve")
+    @extend_schema(responses=ONE, filters=False, operation_id="needs_retrieve")
     def list(self, request: Request, **_: Any) -> Response:
         """What needs the person who asks: the home page as JSON."""
         return Response(NeedsSerializer(needs.of(self.user)).data)

@@ -19,8 +19,7 @@ from replaycases.api.base import ApiViewSet, ordered
 from replaycases.api.filters import CommentFilter, ControlFilter, RevisionFilter
 from replaycases.api.serializers import cases as shown
 from replaycases.api.serializers import reviewing
-from replaycases.api.views import deeds
-from replaycases.cases import comments, fixtures, intake, reading
+from replaycases.cases import comments, fixtures, intake, lifecycle, reading
 from replaycases.cases.models import Control, FixtureRevision, ReviewComment
 from replaycases.fixture.difference import differences
 from replaycases.fixture.pointer import ABSENT
@@ -101,7 +100,7 @@ def _or_null(value: Any) -> Any:
     ),
     Act(
         noun="decisions",
-        does=deeds.decide_control,
+        does=lifecycle.approve_control,
         takes=reviewing.ControlDecision,
         gives=reviewing.DecisionSerializer,
         subject="control",
@@ -120,7 +119,7 @@ class ControlViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
 
 @with_acts(
     Act(
-        does=deeds.comment,
+        does=comments.add,
         takes=reviewing.NewComment,
         gives=reviewing.CommentSerializer,
         status=201,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import NotFound
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -35,6 +38,17 @@ class RootView(APIView):
         start = request.build_absolute_uri(request.path)
         resources = {noun: f"{start}{noun}/" for noun in self.resources}
         return Response({"schema": reverse("api:schema", request=request), "resources": resources})
+
+
+class UnknownView(APIView):
+    """Any other address: 404, as JSON."""
+
+    authentication_classes = [TokenAuthentication, SessionAuthentication]
+    permission_classes = [IsAuthenticated]
+    schema = None
+
+    def http_method_not_allowed(self, *args: Any, **kwargs: Any) -> Response:
+        raise NotFound
 
 
 class SchemaView(SpectacularAPIView):

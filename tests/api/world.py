@@ -1,0 +1,189 @@
+"""One object of every resource of the API, and a right body for every write."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Model
+from django.utils import timezone
+
+from replaycases.accounts.models import ApiToken, Invitation, Membership, Team
+from replaycases.accounts.roles import Role
+from replaycases.cases import comments, details, flags, invitations, people, proposals
+from replaycases.cases.models import (
+    AuditEvent,
+    Case,
+    CiReport,
+    ClosingItem,
+    Comparison,
+    Control,
+    Decision,
+    FixtureRevision,
+    FlagReason,
+    GraderFinding,
+    Implementation,
+    Lane,
+    LaneEntry,
+    LaneName,
+    Notification,
+    Proposal,
+    ReviewComment,
+    ReviewFlag,
+    Run,
+    RunSet,
+)
+from tests import factories
+
+HASH = "sha256:" + "0" * 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """`team` are people with one role each; `case` stands in blocking, so that every route has something to show."""
+
+    team: factories.People
+    case: Case
+    objects: dict[str, str]
+    bodies: dict[str, dict[str, Any]]
+
+
+def build() -> World:
+    team = factories.people(factories.project())
+    administrator = factories.person(team.project, Role.ADMINISTRATOR)
+    case = factories.blocking(team)
+    revision = factories.revision(case)
+    comments.add(team.privacy, revision=revision, pointer="", text="Look at the order.")
+    details.record_grader_finding(team.engineer, case=case, grader="judge", version="1", label="bad", result="")
+    flags.raise_flag(team.qa, case=case, reason=FlagReason.DRIFTED, detail="It drifted.")
+    proposals.propose_retirement(team.lead, case=case, reason="It cannot happen any more.")
+    people.create_team(administrator, project=team.project, name="Refunds")
+    invitations.invite(administrator, project=team.project, email="new@example.invalid", roles=[Role.VIEWER])
+    people.create_token(team.engineer, project=team.project, name="CI", scopes=["read"], days=1)
+    ClosingItem.objects.create(case=case, step="rollout", note="Seen.", done_by=team.qa, done_at=timezone.now())
+    Notification.objects.create(
+        user=team.qa, case=case, kind="flagged", key="x", text="It is flagged.", created_at=timezone.now()
+    )
+    lane = Lane.objects.get(name=LaneName.BLOCKING)
+    CiReport.objects.create(
+        lane=lane,
+        lane_digest=HASH,
+        implementation_name="agent",
+        implementation_version="1",
+        implementation_digest=HASH,
+        exit_code=30,
+        digest=HASH,
+        pushed_by=team.engineer,
+        pushed_at=timezone.now(),
+    )
+    return World(team=team, case=factories.fresh(case), objects=_objects(), bodies=_bodies(team, case))
+
+
+MODELS: dict[str, type[Model]] = {
+    "cases": Case,
+    "revisions": FixtureRevision,
+    "controls": Control,
+    "comments": ReviewComment,
+    "decisions": Decision,
+    "proposals": Proposal,
+    "flags": ReviewFlag,
+    "closing-steps": ClosingItem,
+    "grader-findings": GraderFinding,
+    "implementations": Implementation,
+    "run-sets": RunSet,
+    "runs": Run,
+    "comparisons": Comparison,
+    "lanes": Lane,
+    "lane-entries": LaneEntry,
+    "ci-reports": CiReport,
+    "teams": Team,
+    "memberships": Membership,
+    "invitations": Invitation,
+    "tokens": ApiToken,
+    "notifications": Notification,
+    "audit-events": AuditEvent,
+}
+
+
+def _objects() -> dict[str, str]:
+    found = {}
+    for noun, model in MODELS.items():
+        rows = model._default_manager.order_by("-pk")
+        if noun == "audit-events":
+            rows = rows.exclude(project=None)
+        if noun == "comparisons":
+            rows = rows.exclude(document=None)
+        if noun == "runs":
+            rows = rows.exclude(manifest=None)
+        row = rows.first()
+        assert row is not None, noun
+        found[noun] = str(row.pk)
+    found["projects"] = str(Case.objects.get().project_id)
+    return found
+
+
+def _bodies(team: factories.People, case: Case) -> dict[str, dict[str, Any]]:
+    """A body of the right shape for each write that takes one, by its path without the id."""
+    revision = factories.revision(case)
+    seen = {"fixture_hash": revision.fixture_hash}
+    decided = {"outcome": "approved", "revision": revision.number, "note": "Looked at."}
+    key, member, implementation = team.project.key, str(team.viewer.pk), str(case.provenance.fixed_id)
+    document = json.loads(factories.fixture(frozen_at="2025-03-02T10:00:00+01:00"))
+    of_case = {"case": str(case.pk)}
+    return {
+        "PATCH projects/": {"retention_days": 20, "review_after_days": 90},
+        "POST cases/": {"project": key, **factories.STATEMENT},
+        "PATCH cases/": {"seen": details.statement_hash(case), "title": "Claimed a refund nobody had confirmed"},
+        "PATCH cases/provenance/": {"covering_test": "tests/test_refunds.py"},
+        "PATCH cases/owners/": {"owners": [{"boundary": "privacy", "user": member}]},
+        "PUT cases/security-incident/": {"flagged": True},
+        "POST cases/containments/": {"note": "Keys were changed."},
+        "POST cases/submissions/": seen,
+        "POST cases/redaction-decisions/": {**decided, "content_hash": revision.content_hash},
+        "POST cases/expectation-decisions/": {**decided, **seen, "checks_hash": revision.checks_hash},
+        "POST cases/reproductions/": seen,
+        "POST cases/promotions/": {**seen, "lane": "blocking"},
+        "POST cases/returns/": {"reason": "Look again."},
+        "POST cases/non-replayable-marks/": {"reason": "Gone.", "missing": "The recording."},
+        "POST cases/reopenings/": {"reason": "Found."},
+        "POST cases/re-reviews/": {"note": "Still right."},
+        "POST cases/history-runs/": {"runs": 1},
+        "POST revisions/": {**of_case, "fixture": document, "seen_revision": revision.number},
+        "POST controls/": {
+            "revision": str(revision.pk),
+            "name": "never known",
+            "outcome_type": "uncertain",
+            "fixture": json.loads(factories.fixture(case_id="control-2")),
+            "mutation": json.loads(factories.MUTATION),
+        },
+        "POST controls/decisions/": {"fixture_hash": HASH},
+        "POST comments/": {"revision": str(revision.pk), "text": "Look here."},
+        "POST comments/resolution/": {"resolution": "Done."},
+        "POST proposals/": {**of_case, "kind": "retirement", "reason": "Gone."},
+        "POST proposals/confirmation/": {"note": "Yes."},
+        "POST proposals/refusal/": {"note": "No."},
+        "POST flags/": {**of_case, "reason": "policy_changed", "detail": "The refund policy changed."},
+        "POST closing-steps/": {**of_case, "step": "monitoring", "note": "Seen."},
+        "POST grader-findings/": {**of_case, "grader": "judge", "version": "1", "label": "bad"},
+        "POST run-sets/": {"revision": str(revision.pk), "implementation": implementation, "size": 1},
+        "POST run-sets/voiding/": {"reason": "Bad host."},
+        "POST comparisons/": {"revision": str(revision.pk), "new": implementation},
+        "PATCH lanes/": {"repeated_runs": 3, "minimum_history": 4},
+        "POST promotion-previews/": {"lane": "blocking", "cases": [str(case.pk)]},
+        "POST bulk-promotions/": {"lane": "blocking", "chosen": [{**of_case, **seen}]},
+        "POST ci-reports/": {
+            "project": key,
+            "lane": "blocking",
+            "lane_digest": HASH,
+            "implementation": {"name": "agent", "version": "1", "commit": "", "digest": HASH},
+            "exit_code": 0,
+            "results": [],
+        },
+        "POST teams/": {"project": key, "name": "Payments"},
+        "PATCH teams/": {"name": "Refunds and returns"},
+        "PUT teams/members/": {"members": [member]},
+        "POST memberships/": {"project": key, "user": member, "role": "qa"},
+        "POST invitations/": {"project": key, "email": "other@example.invalid", "roles": ["viewer"]},
+        "POST tokens/": {"project": key, "name": "CI 2", "scopes": ["read"], "days": 1},
+    }
