@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from replaycases.fixture.model import Check, CheckKind, Fixture
+from replaycases.fixture.model import Check, CheckKind
+from replaycases.fixture.normalise import boundary_of, checks_of
 
 Spec = Mapping[str, Any]
 
@@ -23,9 +24,10 @@ class CheckWords:
     undecided: bool
 
 
-def told(fixture: Fixture) -> list[CheckWords]:
-    """Every check, those of the boundary first."""
-    rows = [_told(check, fixture.boundary) for check in fixture.checks]
+def told(document: Mapping[str, Any], detect: Mapping[str, Any]) -> list[CheckWords]:
+    """Every check of a valid document with its detect rules, those of the boundary first."""
+    boundary = boundary_of(document)
+    rows = [_told(check, boundary) for check in checks_of(document, detect)]
     return sorted(rows, key=lambda row: not row.is_boundary)
 
 

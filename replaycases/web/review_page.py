@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -13,7 +13,7 @@ from django.urls import reverse
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import DECIDES_EXPECTATION, DECIDES_REDACTION, READS_QUARANTINED_EVIDENCE, Role
-from replaycases.cases import decisions, fixtures, gates, policies, reading
+from replaycases.cases import decisions, gates, policies, reading
 from replaycases.cases.models import (
     Case,
     Classification,
@@ -24,8 +24,10 @@ from replaycases.cases.models import (
     FixtureRevision,
     ReviewComment,
 )
-from replaycases.web import check_words, document_rows, revision_page
+from replaycases.web import check_words, difference_rows, document_rows, revision_page
+from replaycases.web.document_rows import EVENTS
 from replaycases.web.labels import Look
+from replaycases.web.revision_page import DETECT
 
 DIFFERENCES_SHOWN = 40
 GATE_LOOKS: Mapping[gates.GateState, Look] = {
@@ -80,6 +82,7 @@ def context(case: Case, user: User) -> dict[str, Any]:
     redaction, expectation = (_asked(case, revision, user, kind, held, own, readable) for kind in _TITLES)
     begin = revision_page.begin_of(case, revision, user) if readable else None
     found = gate_rows(case, user)
+    document = revision_page.document_of(revision) if readable else None
     return {
         **revision_page.docket_of(case, "review"),
         "revision": revision,
@@ -95,9 +98,10 @@ def context(case: Case, user: User) -> dict[str, Any]:
         "own_work": own,
         "begin": begin,
         "begin_is_mine": begin is not None and begin < revision.number - 1,
-        "checks": check_words.told(fixtures.of_revision(revision)) if readable else [],
+        "checks": check_words.told(document, document.get(DETECT, {})) if document is not None else [],
+        "events": sum(len(document.get(key, ())) for key in EVENTS) if document is not None else 0,
         "shown_differences": DIFFERENCES_SHOWN,
-        **_since(case, revision, begin, held),
+        **_since(case, document, begin, held),
     }
 
 
@@ -210,14 +214,14 @@ def gate_rows(case: Case, user: User) -> list[GateRow]:
     return sorted((GateRow(gate=gate, look=GATE_LOOKS[gate.state]) for gate in found), key=lambda r: not r.gate.blocks)
 
 
-def _since(case: Case, revision: FixtureRevision, begin: int | None, held: Iterable[Role]) -> dict[str, Any]:
+def _since(case: Case, document: Mapping[str, Any] | None, begin: int | None, held: frozenset[Role]) -> dict[str, Any]:
     """The differences from revision `begin`, if it can be read."""
-    if begin is None:
+    if begin is None or document is None:
         return {"old": None, "differences": None, "places": []}
     old = FixtureRevision.objects.select_related("case__project", "payload", "detect").get(case=case, number=begin)
-    if not _reads(old, frozenset(held)):
+    if not _reads(old, held):
         return {"old": old, "differences": None, "places": []}
-    found = revision_page.compared(old, revision)
+    found = difference_rows.compare(revision_page.document_of(old), document)
     return {
         "old": old,
         "differences": found,

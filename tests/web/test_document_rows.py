@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaycases.fixture import strict_json
-from replaycases.fixture.load import load_fixture
 from replaycases.fixture.pointer import ABSENT, resolve
 from replaycases.web import check_words, difference_rows, document_rows
 from tests import factories
@@ -120,12 +119,12 @@ def test_a_change_of_version_is_told_as_parts_that_came_and_went() -> None:
 )
 def test_a_check_is_told_in_words(expected: dict[str, Any], sentence: str) -> None:
     known = json.loads(factories.fixture())["expected"]
-    fixture = load_fixture(factories.fixture(expected={**known, **expected}))
-    assert sentence in [check.sentence for check in check_words.told(fixture)]
+    said = document(expected={**known, **expected})
+    assert sentence in [check.sentence for check in check_words.told(said, {})]
 
 
 def test_the_checks_of_the_boundary_come_first_with_their_rules() -> None:
-    first, second = check_words.told(load_fixture(factories.fixture()))
+    first, second = check_words.told(document(), {})
     assert (first.id, first.is_boundary, first.patterns) == ("completed", True, ("(?i)was completed",))
     assert not second.is_boundary
 

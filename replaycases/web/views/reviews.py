@@ -135,17 +135,8 @@ def _confirmation(
         asked = {name: request.GET[name] for name in _seen(shown) if name in request.GET}
         if any(str(_seen(shown)[name]) != value for name, value in asked.items()):
             raise SeenAnother(f"Revision {shown.number} is the current one, and you saw another. Look again.")
-    context |= {
-        "asked": context[kind.value],
-        "form": form or DecisionForm(initial=_seen(shown)),
-        "events": _events(shown) if context["readable"] else None,
-    }
+    context |= {"asked": context[kind.value], "form": form or DecisionForm(initial=_seen(shown))}
     return render(request, "reviews/confirm.html", context, status=422 if form else 200)
-
-
-def _events(revision: FixtureRevision) -> int:
-    document = revision_page.document_of(revision)
-    return sum(len(document.get(key, ())) for key in document_rows.EVENTS)
 
 
 def _require_reading(case: Case, user: User) -> None:
