@@ -53,12 +53,12 @@ def waiting_cases(user: User) -> QuerySet[Case]:
         Case.objects.visible_to(user)
         .filter(stage__in=policies.REVIEWED, current_revision__isnull=False)
         .annotate(
-            expectation_approved=Exists(standing.filter(kind=DecisionKind.EXPECTATION)),
+            has_expectation=Exists(standing.filter(kind=DecisionKind.EXPECTATION)),
             controls_waiting=Exists(unapproved),
             controls_count=_counted(unapproved, "revision"),
             comments_count=_counted(open_comments, "revision__case"),
         )
-        .filter(Q(stage=Stage.IN_REVIEW) | Q(expectation_approved=False) | Q(controls_waiting=True))
+        .filter(Q(stage=Stage.IN_REVIEW) | Q(has_expectation=False) | Q(controls_waiting=True))
         .select_related("project", "current_revision")
         .order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since", "number")
     )
@@ -73,7 +73,7 @@ def of_reader(cases: QuerySet[Case], user: User) -> QuerySet[Case]:
     edited = FixtureRevision.objects.filter(Q(created_by=user) | Q(on_behalf_of=user), case=OuterRef("pk"))
     return cases.filter(
         Q(project__in=redactions) & (Q(stage=Stage.IN_REVIEW) | Q(controls_waiting=True))
-        | Q(project__in=expectations, expectation_approved=False)
+        | Q(project__in=expectations, has_expectation=False)
         | Q(created_by=user)
         | Q(on_behalf_of=user)
         | Exists(edited)
@@ -129,7 +129,7 @@ def _asked(case: Case) -> dict[str, policies.ActionName]:
     found: dict[str, policies.ActionName] = {}
     if case.stage == Stage.IN_REVIEW:
         found["redaction"] = "approve_redaction"
-    if not case.expectation_approved:  # type: ignore[attr-defined]
+    if not case.has_expectation:  # type: ignore[attr-defined]
         found["expectation"] = "approve_expectation"
     count = case.controls_count  # type: ignore[attr-defined]
     if count:
