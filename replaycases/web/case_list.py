@@ -211,7 +211,7 @@ def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], numbers: Mapping[UUI
     project, number, title, incident, stage, lane, verdict, newest, flagged, security, contained, expires, at = values
     key, compared = keys[project], numbers.get(newest)
     address = f"{_list_address()}{key}-{number}/"
-    marks = (_mark("bad", "warn", "security incident, not contained") if security and contained is None else "") + (
+    marks = (_mark("bad", "warn", "not contained") if security and contained is None else "") + (
         _mark("look", "clock", "re-review asked") if flagged else ""
     )
     shown = (

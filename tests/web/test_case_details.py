@@ -209,7 +209,8 @@ def test_the_statement_says_who_approved_it_for_which_fixture(signed_in: Client,
     kind, outcome = DecisionKind.EXPECTATION, DecisionOutcome.APPROVED
     decisions.record(owner, revision=revision, kind=kind, outcome=outcome, note="")
     html = page(signed_in, case).partition('<h2 id="fs">')[2].partition("</header>")[0]
-    assert f"by {owner} for revision 1" in html
+    assert "for revision 1" in html
+    assert f"approved</span> by {owner}, " in html
     assert revision.fixture_hash in html
 
 

@@ -133,7 +133,7 @@ def test_an_incident_that_is_not_contained_and_a_re_review_are_marked(signed_in:
     assert "not contained" not in signed_in.get("/cases/").content.decode()
     change(three[0], security_incident=True, flagged=True)
     html = signed_in.get("/cases/").content.decode()
-    assert html.count("security incident, not contained") == 1
+    assert html.count("not contained</span>") == 1
     assert html.count("re-review asked</span>") == 1
 
 

@@ -232,7 +232,7 @@ def statement(request: HttpRequest, case_id: CaseId) -> HttpResponse:
         form,
         lambda user, said: details.edit_statement(user, case=case, **said),
         title="Failure statement",
-        meaning="An approved expectation was approved for these words: changing one of the three parts voids it.",
+        meaning="Changing one of the three parts voids the approval of the expectation.",
         groups=[("", ("title",)), ("thirds", details.STATEMENT), ("", ("reported_symptom",))],
         done="The statement is saved.",
     )
@@ -275,7 +275,7 @@ def owners(request: HttpRequest, case_id: CaseId) -> HttpResponse:
         form,
         lambda user, said: details.set_owners(user, case=case, owners=form.owners()),
         title="Owners by boundary",
-        meaning="Who answers for what: a person or a team. It gives no right to approve, and changing it voids nothing.",
+        meaning="Who answers for what. It gives no right to approve, and changing it voids nothing.",
         groups=[("thirds", tuple(boundary.value for boundary in Boundary))],
         done="The owners are saved.",
     )
