@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib import admin
 from django.db import models
 from django.test import Client
@@ -242,6 +243,21 @@ def test_tokens_and_invitations_are_revoked_through_the_services(site: Client, f
         row.refresh_from_db()
         assert row.revoked_at is not None
         assert last_action() == action
+
+
+def test_somebody_who_is_locked_out_is_let_in_again_with_an_event(site: Client, project: Project) -> None:
+    user = factories.person(project, Role.QA)
+    user.set_password(PASSWORD)
+    user.save()
+
+    def sign_in(password: str) -> int:
+        return Client().post("/login/", {"username": user.username, "password": password}).status_code
+
+    assert [sign_in("wrong") for _ in range(5)][-1] == sign_in(PASSWORD) == 429
+    attempt = AccessAttempt.objects.get()
+    site.post(page(AccessAttempt, "changelist"), {"action": "forget", "_selected_action": [attempt.pk]})
+    assert sign_in(PASSWORD) == 302
+    assert last_action() == "sign_in.unlocked"
 
 
 def test_a_superuser_approves_nothing_there(site: Client, full: Case) -> None:

@@ -125,6 +125,16 @@ def test_a_token_never_administers_not_even_a_superusers(project: Project, admin
                 act()
 
 
+def test_neither_a_program_nor_a_closed_account_counts_as_administering(
+    project: Project, admin: User, root: User
+) -> None:
+    assert people.may_administer(admin, project)
+    assert people.may_administer(root, project)
+    assert not people.may_administer(as_program(admin, project), project)
+    root.is_active = False
+    assert not people.may_administer(root, project)
+
+
 def test_a_role_is_given_once_and_to_somebody_who_is_active(project: Project, admin: User, qa: User) -> None:
     with pytest.raises(ValidationError, match="is QA in RC already"):
         people.grant_role(admin, project=project, user=qa, role=Role.QA)
