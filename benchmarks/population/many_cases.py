@@ -145,6 +145,7 @@ def _cases(cursor: Any) -> None:
         verdict_since="at",
         security_incident="i % 500 = 0",
         flagged="i % 100 = 0",
+        expectation_approved="stage IN ('redaction_approved', 'reproduced')",
         evidence_expires_at="CASE WHEN stage IN ('quarantined', 'in_review') THEN at + interval '400 days' END",
         review_due_at="at + interval '600 days'",
         created_by="person_id",

@@ -67,7 +67,7 @@ def record(
     """Keep a decision about exactly this revision (or control). The caller holds the case's lock and has checked who
     and when; the database checks again that nobody approves their own work and that the hashes are the revision's."""
     subject = control or revision
-    return Decision.objects.create(
+    decision = Decision.objects.create(
         case=revision.case,
         revision=revision,
         control=control,
@@ -80,6 +80,9 @@ def record(
         decided_by=actor,
         decided_at=timezone.now(),
     )
+    if outcome == DecisionOutcome.APPROVED:
+        _repeat_on_cases([decision], approved=True)
+    return decision
 
 
 def note_of(text: str) -> str:
@@ -102,7 +105,14 @@ def void(chosen: QuerySet[Decision], reason: str) -> list[Decision]:
     """End the approvals among `chosen` that stand, for good. Returns them."""
     ended = list(chosen.filter(outcome=DecisionOutcome.APPROVED, voided_at=None))
     chosen.filter(pk__in=[decision.pk for decision in ended]).update(voided_at=timezone.now(), void_reason=reason)
+    _repeat_on_cases(ended, approved=False)
     return ended
+
+
+def _repeat_on_cases(changed: Iterable[Decision], *, approved: bool) -> None:
+    """Whether an expectation's approval stands, on its case: for lists, which must not ask for each row."""
+    cases = [decision.case_id for decision in changed if decision.kind == DecisionKind.EXPECTATION]
+    Case.objects.filter(pk__in=cases).update(expectation_approved=approved)
 
 
 def void_kinds(case: Case, kinds: Iterable[DecisionKind], reason: str) -> list[Decision]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from replaycases.cases.models import Run, RunState
+from replaycases.cases import recent
+from replaycases.cases.models import LaneEntry, Run, RunState
 
 DAYS = 14
 # Such a run says nothing about the workflow, and is counted apart.
@@ -34,8 +35,12 @@ class Day:
         return self.held + self.violated + self.undetermined
 
 
-def of(projects: Iterable[UUID]) -> list[Day]:
-    """The last `DAYS` days of every lane that ran in them, days without a replay left out."""
+def of(projects: frozenset[UUID]) -> list[Day]:
+    """The last `DAYS` days of every lane that ran in them, days without a replay left out; at most a minute old."""
+    return recent.of("lane-health", projects, lambda: _count(projects))
+
+
+def _count(projects: Iterable[UUID]) -> list[Day]:
     since = timezone.now() - timedelta(days=DAYS)
     ended = Run.objects.filter(
         run_set__project__in=projects,
@@ -45,7 +50,9 @@ def of(projects: Iterable[UUID]) -> list[Day]:
         state__in=(RunState.FINISHED, RunState.QUARANTINED),
     )
     kept = Q(state=RunState.FINISHED) & ~Q(status=NO_ENVIRONMENT)
-    days = ended.order_by().annotate(day=TruncDate("finished_at")).values("run_set__lane_entry__lane__name", "day")
+    # A subquery: joined, the stays of all times would be read.
+    lane = LaneEntry.objects.filter(pk=OuterRef("run_set__lane_entry")).values("lane__name")
+    days = ended.order_by().annotate(lane=Subquery(lane), day=TruncDate("finished_at")).values("lane", "day")
     counted = days.annotate(
         held=Count("pk", filter=kept & Q(boundary_passed=True)),
         violated=Count("pk", filter=kept & Q(boundary_passed=False)),
@@ -54,7 +61,7 @@ def of(projects: Iterable[UUID]) -> list[Day]:
     )
     return [
         Day(
-            lane=row["run_set__lane_entry__lane__name"],
+            lane=row["lane"],
             day=row["day"],
             held=row["held"],
             violated=row["violated"],

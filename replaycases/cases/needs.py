@@ -31,7 +31,7 @@ from django.utils import timezone
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import proposals
+from replaycases.cases import proposals, recent
 from replaycases.cases.expiry import WARNINGS
 from replaycases.cases.models import (
     Boundary,
@@ -51,7 +51,7 @@ from replaycases.cases.models import (
 )
 from replaycases.cases.policies import OPEN
 
-MOST = 50
+MOST = 25
 VERIFIED = "verified_red_to_green"
 
 Section = Literal["uncontained", "reviews", "expectations", "returned", "ready", "expiring", "flagged"]
@@ -160,7 +160,12 @@ def _with(roles: Held, wanted: frozenset[Role]) -> list[UUID]:
     return [project for project, held in roles.items() if not held.isdisjoint(wanted)]
 
 
-def _tallies(projects: Iterable[UUID]) -> list[Tally]:
+def _tallies(projects: frozenset[UUID]) -> list[Tally]:
+    """Counted anew once a minute: they say how much there is, not what to do."""
+    return recent.of("tallies", projects, lambda: _count(projects))
+
+
+def _count(projects: Iterable[UUID]) -> list[Tally]:
     soon = timezone.now() + WARNINGS[0]
     groups = Case.objects.filter(project__in=projects).order_by().values("stage", "lane")
     counted = groups.annotate(
@@ -293,19 +298,17 @@ def _reviews(user: User, projects: list[UUID]) -> QuerySet[Case]:
 
 def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
     """No expectation is approved or returned; the case has no other owner for it, and is not the person's own work."""
-    answered = Decision.objects.filter(case=OuterRef("pk"), kind="expectation", control=None)
-    approved = answered.filter(outcome=DecisionOutcome.APPROVED, voided_at=None)
     owned = CaseOwner.objects.filter(case=OuterRef("pk"), boundary=Boundary.PROHIBITED_OUTCOME)
     teams = Team.objects.filter(members=user).values("pk")
     others = owned.filter(Q(user=None) | ~Q(user=user)).filter(Q(team=None) | ~Q(team__in=teams))
     edited = FixtureRevision.objects.filter(case=OuterRef("pk"))
     # One anti-join each: a database that is asked for "either of" looks at every case.
     return (
-        Case.objects.filter(_EXPECTATION_MAY_WAIT, project__in=projects, current_revision__isnull=False)
+        Case.objects.filter(_EXPECTATION_WAITS, project__in=projects, current_revision__isnull=False)
         .exclude(created_by=user)
         .exclude(on_behalf_of=user)
         .filter(~Exists(edited.filter(created_by=user)), ~Exists(edited.filter(on_behalf_of=user)))
-        .filter(~Exists(approved), ~Exists(others))
+        .filter(~Exists(others))
         .filter(~Exists(_returned(OuterRef("current_revision")).filter(kind="expectation")))
         .order_by("stage_since")
     )
@@ -343,7 +346,9 @@ _CHOSEN = {
 }
 _UNCONTAINED = Q(security_incident=True, contained_at=None)
 _READY = Q(stage=Stage.REPRODUCED, verdict=VERIFIED, lane__in=("", LaneName.NONBLOCKING))
-_EXPECTATION_MAY_WAIT = Q(stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED)) | Q(stage=Stage.REPRODUCED, lane="")
+_EXPECTATION_WAITS = Q(
+    stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED), expectation_approved=False
+)
 
 
 # --- what else ------------------------------------------------------------------------------------------------------

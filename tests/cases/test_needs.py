@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -271,6 +272,7 @@ def test_a_long_list_is_cut_and_costs_no_more_queries(
     now(case, stage=Stage.IN_REVIEW, flagged=True, evidence_expires_at=in_hours(1))
     with CaptureQueriesContext(connection) as few:
         needs.of(person)
+    cache.clear()
     for _ in range(4):
         another(case, stage=Stage.IN_REVIEW, flagged=True, evidence_expires_at=in_hours(1))
     with CaptureQueriesContext(connection) as many:
@@ -279,5 +281,12 @@ def test_a_long_list_is_cut_and_costs_no_more_queries(
     assert len(many) == len(few) == 5
 
 
+def test_counts_may_be_a_minute_old_and_lists_are_not(case: Case, qa: User) -> None:
+    assert [tally.stage for tally in needs.of(qa).tallies] == ["quarantined"]
+    now(case, stage=Stage.REPRODUCED, verdict=VERIFIED)
+    found = needs.of(qa)
+    assert ([tally.stage for tally in found.tallies], len(found.lists["ready"])) == (["quarantined"], 1)
+
+
 def test_lanes_that_never_ran_have_no_health(project: Project) -> None:
-    assert lane_health.of([project.pk]) == []
+    assert lane_health.of(frozenset({project.pk})) == []

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -87,6 +88,7 @@ def test_the_page_costs_at_most_twelve_queries_however_much_there_is(responders_
     filled(responders_case, everyone)
     with CaptureQueriesContext(connection) as few:
         client.get("/")
+    cache.clear()  # what may be a minute old is counted again
     for number in range(3, 8):
         case = factories.case(
             responders_case.project, responders_case.created_by, factories.fixture(case_id=f"case-{number}")

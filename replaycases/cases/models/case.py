@@ -30,7 +30,8 @@ class Case(models.Model):
     Only `cases.lifecycle` assigns `stage` and `lane`. `lane` repeats the strongest lane in which a revision stands,
     `verdict` the label of `latest_comparison`, the newest one of the current revision ("" while it waits or where
     there is none), `last_verdict` the last label that any such comparison gave, since `verdict_since`,
-    `previous_verdict` the one before it, and `flagged` whether a re-review flag is open: for lists, which must not
+    `previous_verdict` the one before it, `flagged` whether a re-review flag is open, and
+    `expectation_approved` whether an approval of the expectation stands: for lists, which must not
     ask for each row.
     """
 
@@ -65,6 +66,7 @@ class Case(models.Model):
     previous_verdict = models.CharField(max_length=32, blank=True)
     verdict_since = models.DateTimeField(null=True, blank=True)
     flagged = models.BooleanField(default=False)
+    expectation_approved = models.BooleanField(default=False)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -98,9 +100,10 @@ class Case(models.Model):
             ),
             models.Index(
                 fields=["stage_since"],
-                condition=models.Q(stage__in=("in_review", "redaction_approved"))
-                | models.Q(stage="reproduced", lane=""),
-                name="case_expectation_may_wait",
+                condition=models.Q(
+                    stage__in=("in_review", "redaction_approved", "reproduced"), expectation_approved=False
+                ),
+                name="case_expectation_waits",
             ),
             models.Index(
                 fields=["stage_since"],
