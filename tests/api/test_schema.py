@@ -103,7 +103,7 @@ def answers(
     changes = st.dictionaries(st.sampled_from([*fields, "x"]), VALUES | known, max_size=2)
     seen: set[int] = set()
 
-    @settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=6, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(
         key=known,
         query=st.dictionaries(st.sampled_from([*names, "x"]), TEXTS | known, max_size=3),
