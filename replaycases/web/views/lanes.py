@@ -9,6 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from replaycases.accounts import access
@@ -71,7 +72,7 @@ def policy(request: HttpRequest, key: str, name: str) -> HttpResponse:
             form.add_error(None, refused)
         else:
             messages.success(request, f"The policy of lane {name} is set.")
-            return redirect("lane_list")
+            return redirect(f"{reverse('lane_list')}?project={key}")
     projects = list(Project.objects.visible_to(user).order_by("key"))
     return render(request, "lanes/overview.html", lane_page.overview(user, project, projects, refused=form), status=422)
 
