@@ -46,6 +46,8 @@ MOVES = (
     "case.retired",
 )
 
+CLOSINGS = ("case.non_replayable", "case.retired")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
@@ -87,6 +89,11 @@ class Facts:
             if stage in Stage.values and move.at is not None:
                 found[stage] = move.at
         return found
+
+    def why_closed(self) -> dict[str, str]:
+        """What was said when the case was closed: "reason" and, where it cannot be replayed, "missing"."""
+        said = [move for move in self.of("move") if move.key in CLOSINGS]
+        return json.loads(said[-1].texts[0]) if said else {}
 
 
 def facts_of(case: Case) -> Facts:

@@ -154,7 +154,10 @@ def test_a_case_is_closed_and_opened_again_with_reasons(signed_in: Client, case:
     assert signed_in.post("/cases/RC-1/non-replayable/", {"reason": "x", "missing": ""}).status_code == 422
     signed_in.post("/cases/RC-1/non-replayable/", {"reason": "No clock.", "missing": "Its clock."})
     assert now(case).stage == Stage.NON_REPLAYABLE
-    assert 'action="/cases/RC-1/reopening/"' in page(signed_in, case)
+    html = page(signed_in, case)
+    assert "<p>No clock.</p>" in html
+    assert "Missing: Its clock." in html
+    assert 'action="/cases/RC-1/reopening/"' in html
     signed_in.post("/cases/RC-1/reopening/", {"reason": "The clock was found."})
     assert now(case).stage == Stage.QUARANTINED
 
