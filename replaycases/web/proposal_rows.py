@@ -26,9 +26,11 @@ class Row:
 
 
 def seen_by(user: User) -> QuerySet[Proposal]:
-    return Proposal.objects.visible_to(user).select_related(
-        "case__project", "revision", "lane_entry", "proposed_by", "decided_by", "owner", "owner_team"
-    ).order_by("-proposed_at")
+    return (
+        Proposal.objects.visible_to(user)
+        .select_related("case__project", "revision", "lane_entry", "proposed_by", "decided_by", "owner", "owner_team")
+        .order_by("-proposed_at")
+    )
 
 
 def rows(found: Iterable[Proposal], user: User) -> list[Row]:
