@@ -95,7 +95,10 @@ class Route:
         body = world.bodies.get(self.name, {})
         query = {"gates": "?to=blocking", "differences": "?since=1"}.get(self.action, "")
         if self.method == "GET":
-            return client.get(address + query)
+            response = client.get(address + query)
+            if response.streaming:
+                b"".join(response)  # as a client would, to the end
+            return response
         return client.generic(self.method, address, json.dumps(body), content_type="application/json")
 
 
