@@ -309,6 +309,13 @@ def test_an_override_that_waits_for_its_second_person_changes_nothing(of: People
     assert red(of, never_red).state == "unsatisfied"
 
 
+def test_an_override_that_the_second_person_declined_changes_nothing(of: People, never_red: Case) -> None:
+    until = timezone.now() + timedelta(days=20)
+    asked = proposals.propose_override(of.lead, case=never_red, gate="red", reason="The trace shows it.", until=until)
+    proposals.decline(of.owner, proposal=asked, note="It does not.")
+    assert red(of, never_red).state == "unsatisfied"
+
+
 def test_an_override_that_has_ended_changes_nothing(of: People, never_red: Case) -> None:
     override(of, never_red)
     with time_machine.travel(timezone.now() + timedelta(days=21)):
@@ -615,6 +622,21 @@ def test_without_an_effect_one_control_is_enough_and_none_is_not(of: People, cap
     factories.control(factories.revision(case), of.engineer)
     factories.replayed(of, case)
     assert controls(of, case).state == "satisfied"
+
+
+def test_a_control_that_did_not_pass_is_not_enough_without_an_effect(of: People, captured: Case) -> None:
+    factories.describe(of, captured)
+    case = factories.fresh(captured)
+    intake.add_control(
+        of.engineer,
+        revision=factories.revision(case),
+        name="never red",
+        outcome_type=OutcomeType.SUCCESS,
+        fixture=factories.fixture(case_id="never-red"),
+        classification=Classification.REDACTED,
+    )
+    factories.replayed(of, case)
+    assert controls(of, case).state == "unsatisfied"
 
 
 def test_controls_that_passed_for_another_version_show_nothing(of: People) -> None:
