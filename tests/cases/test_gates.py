@@ -789,6 +789,16 @@ def test_a_case_outside_nonblocking_has_no_history(of: People) -> None:
     assert history(of, factories.reproduced(of)).detail == "This revision does not stand in nonblocking."
 
 
+def test_the_stay_of_an_earlier_revision_is_no_history_of_this_one(of: People, inside: Case) -> None:
+    intake.add_revision(of.engineer, case=inside, fixture=factories.fixture(expected=factories.EXPECTED_MORE))
+    assert history(of, inside).detail == "This revision does not stand in nonblocking."
+
+
+@pytest.mark.parametrize("name", ["containment", "redaction_approval", "promoter", "deterministic"])
+def test_nothing_stands_in_for_an_approval_or_for_determinism(name: gates.GateName) -> None:
+    assert not any(gates.may_override(name, "error", target) for target in gates.GATES)
+
+
 def test_history_counts_the_runs_of_this_stay(of: People, inside: Case) -> None:
     queued(of, inside, 9, entry=standing(inside))
     in_process.replay_all()
