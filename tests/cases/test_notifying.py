@@ -88,7 +88,7 @@ def test_a_submitted_case_tells_reviewers_and_incident_owners_but_not_whose_work
 ) -> None:
     Membership.objects.create(project=project, user=responder, role=Role.PRIVACY_REVIEWER)
     viewer = factories.person(project, Role.VIEWER)
-    submitted(case, responder)
+    submitted(case, factories.person(project, Role.RESPONDER))
     notifying.look()
     assert (told(reviewer), told(owner), told(responder), told(viewer)) == ([REVIEW], [EXPECTATION], [], [])
 
