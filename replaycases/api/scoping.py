@@ -9,7 +9,8 @@ from django.db.models import Model, Q
 
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Team, User
 from replaycases.accounts.roles import ADMINISTERS, READS_QUARANTINED_EVIDENCE
-from replaycases.cases.models import Classification, Notification, ReviewComment
+from replaycases.cases.audit_export import audited
+from replaycases.cases.models import AuditEvent, Classification, Notification, ReviewComment
 
 
 def visible(queryset: Any, user: Any) -> Any:
@@ -58,8 +59,16 @@ def _readable_comments(user: User) -> Q:
     return Q(revision__case__project__in=seen) & (~quarantined | reader)
 
 
+def _audited(user: User) -> Q:
+    """The whole chain for a superuser at a page; else events of projects in which a role of the user audits."""
+    if user.is_superuser and user.is_active and user.token is None:
+        return Q()
+    return Q(project__in=audited(user))
+
+
 _RULES: Mapping[type[Model], Callable[[User], Q]] = {
     User: _people,
+    AuditEvent: _audited,
     ReviewComment: _readable_comments,
     Team: _in_projects,
     Membership: _in_projects,

@@ -191,3 +191,10 @@ def test_a_foreign_person_cannot_be_named(team: factories.People) -> None:
     client = client_of(team.qa)
     body = {"owners": [{"boundary": "privacy", "user": str(foreign.pk)}]}
     assert client.patch(f"/api/v1/cases/{case.pk}/owners/", body, format="json").status_code == 400
+
+
+def test_the_audit_chain_is_shown_to_roles_that_audit(team: factories.People) -> None:
+    case = factories.case(team.project, team.responder)
+    for user, shown in ((team.qa, True), (team.security, True), (team.responder, False), (team.viewer, False)):
+        events = client_of(user).get(f"/api/v1/audit-events/?case={case.pk}").json()["results"]
+        assert [event["action"] for event in events] == (["case.created"] if shown else [])
