@@ -52,7 +52,7 @@ class Stay:
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
     """The case as it stands now, with what one query can say of the rows around it. `owned` are the boundaries with an
-    owner who can be asked: an active person, or a team with one."""
+    owner who can be asked, see `CaseOwner.objects.askable`."""
 
     case: Case
     open_comments: int
@@ -234,7 +234,6 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
     open_comments = ReviewComment.objects.filter(revision__case=OuterRef("pk"), resolved_at=None).order_by()
     stays = LaneEntry.objects.filter(**here, lane__name=LaneName.NONBLOCKING, left_at=None)
     policy = Lane.objects.filter(project=OuterRef("project"), name=LaneName.BLOCKING)
-    askable = Q(user__is_active=True) | Q(team__members__is_active=True)
     return cases.select_related(
         "project", "current_revision", "provenance__affected", "provenance__fixed", "contained_by"
     ).annotate(
@@ -248,7 +247,7 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
         repeated_runs=Subquery(policy.values("repeated_runs")),
         minimum_history=Subquery(policy.values("minimum_history")),
         **{
-            f"owns_{boundary.value}": Exists(CaseOwner.objects.filter(askable, **here, boundary=boundary))
+            f"owns_{boundary.value}": Exists(CaseOwner.objects.askable().filter(**here, boundary=boundary))
             for boundary in Boundary
         },
     )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from replaycases.accounts.models import Membership, Project, Team, User
+from replaycases.accounts.models import Project, Team, User
 from replaycases.cases.models import Boundary, Case, CaseOwner
 from replaycases.cases.policies import OPEN
-
-# Somebody who can be asked: an active person with a role in the project, or a team that has one in it.
-ASKABLE = Q(user__is_active=True, user__memberships__project=F("case__project")) | Q(
-    team__members__is_active=True, team__members__memberships__project=F("case__project")
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,31 +69,27 @@ def listed(project: Project, form: OwnersForm) -> QuerySet[Case]:
 
 
 def _askable(project: Project) -> QuerySet[CaseOwner]:
-    return CaseOwner.objects.filter(ASKABLE, case__project=project)
+    return CaseOwner.objects.askable().filter(case__project=project)
 
 
-def rows(project: Project, cases: Sequence[Case]) -> list[OwnerRow]:
-    """The five boundaries of each case. Three queries, however many cases."""
-    held = set(
-        Membership.objects.filter(project=project, user__is_active=True).values_list("user", flat=True).distinct()
-    )
-    staffed = set(Team.objects.filter(project=project, members__in=held).values_list("pk", flat=True))
+def rows(cases: Sequence[Case]) -> list[OwnerRow]:
+    """The five boundaries of each case. Two queries, however many cases."""
+    every = CaseOwner.objects.filter(case__in=cases)
+    askable = set(every.askable().values_list("pk", flat=True))
     owners: dict[UUID, dict[str, CaseOwner]] = {}
-    for owner in CaseOwner.objects.filter(case__in=cases).select_related("user", "team"):
+    for owner in every.select_related("user", "team"):
         owners.setdefault(owner.case_id, {})[owner.boundary] = owner
-    return [OwnerRow(case=case, cells=_cells(owners.get(case.pk, {}), held, staffed)) for case in cases]
+    return [OwnerRow(case=case, cells=_cells(owners.get(case.pk, {}), askable)) for case in cases]
 
 
-def _cells(owners: Mapping[str, CaseOwner], held: set[UUID], staffed: Iterable[UUID]) -> tuple[Cell, ...]:
+def _cells(owners: Mapping[str, CaseOwner], askable: Container[UUID]) -> tuple[Cell, ...]:
     cells = []
     for boundary in Boundary:
         owner = owners.get(boundary)
         if owner is None:
             cells.append(Cell(boundary=boundary.label, owner=None, is_team=False, gap="nobody"))
-        elif owner.team is not None:
-            gap = "" if owner.team.pk in staffed else "nobody in it"
-            cells.append(Cell(boundary=boundary.label, owner=owner.team, is_team=True, gap=gap))
-        else:
-            gap = "" if owner.user_id in held else "left the project"
-            cells.append(Cell(boundary=boundary.label, owner=owner.user, is_team=False, gap=gap))
+            continue
+        is_team = owner.team is not None
+        gap = "" if owner.pk in askable else "nobody in it" if is_team else "left the project"
+        cells.append(Cell(boundary=boundary.label, owner=owner.team or owner.user, is_team=is_team, gap=gap))
     return tuple(cells)

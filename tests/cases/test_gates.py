@@ -13,7 +13,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from replaycases.accounts.models import Team, User
+from replaycases.accounts.models import Membership, Team, User
+from replaycases.accounts.roles import Role
 from replaycases.cases import (
     comments,
     details,
@@ -476,11 +477,28 @@ def test_an_owner_who_left_can_be_asked_nothing(of: People) -> None:
     assert gate(case, "nonblocking", "owners", of.qa).state == "unsatisfied"
 
 
+def test_an_owner_with_no_role_left_in_the_project_can_be_asked_nothing(of: People) -> None:
+    case = factories.reproduced(of)
+    Membership.objects.create(project=factories.project("XX"), user=of.owner, role=Role.QA)
+    held = Membership.objects.get(project=of.project, user=of.owner)
+    held.delete()
+    assert gate(case, "nonblocking", "owners", of.qa).state == "unsatisfied"
+    with pytest.raises(gates.GatesClosed, match="Nobody who can be asked owns"):
+        factories.promoted(of, case, LaneName.NONBLOCKING)
+    Membership.objects.create(project=of.project, user=of.owner, role=Role.VIEWER)
+    assert factories.promoted(of, case, LaneName.NONBLOCKING).left_at is None
+
+
 def test_a_team_owns_while_somebody_is_in_it(of: People) -> None:
     case = factories.reproduced(of)
     team = Team.objects.create(project=of.project, name="Payments")
     team.members.add(of.engineer)
     CaseOwner.objects.filter(case=case, boundary=Boundary.DEPENDENCY).update(user=None, team=team)
+    assert gate(case, "nonblocking", "owners", of.qa).state == "satisfied"
+    stranger = factories.person(factories.project("XX"), Role.QA)
+    team.members.set([stranger])
+    assert gate(case, "nonblocking", "owners", of.qa).state == "unsatisfied"
+    team.members.set([stranger, of.engineer])
     assert gate(case, "nonblocking", "owners", of.qa).state == "satisfied"
     team.members.clear()
     assert gate(case, "nonblocking", "owners", of.qa).state == "unsatisfied"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from replaycases.accounts.models import Team, User
 from replaycases.cases.models.case import Case
@@ -75,6 +75,15 @@ class Boundary(models.TextChoices):
     PRIVACY = "privacy", "Security or privacy"
 
 
+class OwnerQuerySet(ScopedQuerySet["CaseOwner"]):
+    def askable(self) -> Self:
+        """Those who can be asked now: an active person with a role in the case's project, or a team that has one in
+        it. A team of two such people comes twice: count what is distinct, or ask whether any is there."""
+        person = Q(user__is_active=True, user__memberships__project=F("case__project"))
+        team = Q(team__members__is_active=True, team__members__memberships__project=F("case__project"))
+        return self.filter(person | team)
+
+
 class CaseOwner(models.Model):
     """Who answers for one boundary of a case: a person or a team of people, never free text."""
 
@@ -85,7 +94,7 @@ class CaseOwner(models.Model):
     team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
 
     PROJECT_PATH = "case__project"
-    objects: ClassVar[ScopedQuerySet[CaseOwner]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[OwnerQuerySet] = OwnerQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         constraints = [

@@ -225,7 +225,7 @@ def owners(request: HttpRequest, key: str) -> HttpResponse:
         "filtered": any(request.GET.get(name) for name in form.fields),
         "has_cases": bool(page.object_list) or Case.objects.filter(project=project).exists(),
         "page": page,
-        "rows": owners_page.rows(project, list(page.object_list)),
+        "rows": owners_page.rows(list(page.object_list)),
     }
     return render(request, "people/owners.html", context)
 
