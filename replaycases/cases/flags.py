@@ -12,7 +12,15 @@ from django.utils import timezone
 from replaycases.accounts.models import Project, User
 from replaycases.cases import events, evidence, policies
 from replaycases.cases.locks import lock_project
-from replaycases.cases.models import Case, FlagReason, LaneEntry, ReviewFlag
+from replaycases.cases.models import (
+    Case,
+    FlagReason,
+    LaneName,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+    ReviewFlag,
+)
 from replaycases.cases.policies import OPEN, InvalidTransition
 from replaycases.fixture.shape import VERSIONS
 
@@ -89,15 +97,18 @@ def look() -> int:
 def _due() -> dict[FlagReason, QuerySet[Case]]:
     now = timezone.now()
     cases = Case.objects.filter(stage__in=OPEN)
-    ended = LaneEntry.objects.filter(case=OuterRef("pk"), left_at=None, demotion__until__lte=now)
+    # By the proposal: where a later revision stood in nonblocking already, the demotion made no stay of its own.
+    ended = Proposal.objects.filter(
+        case=OuterRef("pk"), kind=ProposalKind.DEMOTION, state=ProposalState.CONFIRMED, until__lte=now
+    )
     # A review after its end has answered that demotion.
     answered = ReviewFlag.objects.filter(case=OuterRef("case"), reason=FlagReason.DEMOTION_ENDED)
-    unanswered = ended.filter(~Exists(answered.filter(raised_at__gte=OuterRef("demotion__until"))))
+    unanswered = ended.filter(~Exists(answered.filter(raised_at__gte=OuterRef("until"))))
     due: dict[FlagReason, QuerySet[Case]] = {
         FlagReason.REVIEW_DATE_PASSED: cases.filter(review_due_at__lte=now).filter(
             ~_open_flag(FlagReason.REVIEW_DATE_PASSED)
         ),
-        FlagReason.DEMOTION_ENDED: cases.filter(Exists(unanswered)),
+        FlagReason.DEMOTION_ENDED: cases.filter(Exists(unanswered), lane=LaneName.NONBLOCKING),
     }
     if NEWER_SCHEMAS:
         asked = ReviewFlag.objects.filter(case=OuterRef("pk"), reason=FlagReason.SCHEMA_BUMPED)

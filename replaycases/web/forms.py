@@ -13,7 +13,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES, REGISTERS_IMPLEMENTATIONS, Role
 from replaycases.cases import intake
 from replaycases.cases.declaring import MAX_SET_SIZE
-from replaycases.cases.models import Case, Implementation, OutcomeType
+from replaycases.cases.models import Case, FixtureRevision, Implementation, OutcomeType
 from replaycases.verdict.sides import FEWEST_RESULTS
 from replaycases.web.templatetags.ui import short_commit
 
@@ -144,7 +144,8 @@ class NewCaseForm(StatementForm, ProjectForm):
 
 class ControlForm(StyledForm):
     """A neighbouring case for the current revision. The mutation is required: a control that was never seen to fail
-    is not passed, whatever its runs say."""
+    is not passed, whatever its runs say. The tool is asked for where `revision` has several with an effect; the only
+    one is taken without asking."""
 
     name = forms.CharField(
         max_length=intake.NAME_CAP, help_text="What happens in it. Example: confirmed before the timeout."
@@ -152,12 +153,21 @@ class ControlForm(StyledForm):
     outcome_type = forms.ChoiceField(
         choices=OutcomeType.choices, label="Kind of outcome", help_text="How the recorded dependency ends in it."
     )
+    tool = forms.ChoiceField(label="Tool", help_text="Whose outcome that is.")
     fixture = forms.FileField(validators=[validate_size], help_text="Fixture JSON on which the new version must hold.")
     mutation = forms.FileField(
         validators=[validate_size],
         help_text="A JSON Patch on its recorded answers. Once applied, the new version must fail it.",
     )
     detect = detect_field()
+
+    def __init__(self, *args: Any, revision: FixtureRevision | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        tools = revision.effectful_tools if revision else []
+        if len(tools) < 2:
+            del self.fields["tool"]
+        else:
+            self.fields["tool"].choices = [("", "Choose the tool"), *((tool, tool) for tool in tools)]  # type: ignore[attr-defined]
 
 
 class ArchiveForm(ProjectForm):

@@ -195,6 +195,21 @@ def test_the_end_of_a_demotion_raises_one_flag_and_no_more_once_it_was_answered(
     assert ReviewFlag.objects.filter(case=case).count() == 1
 
 
+def test_the_end_of_a_demotion_beside_a_later_revision_raises_a_flag(case: Case, qa: User) -> None:
+    demoted(case, qa, days=1)
+    # The stay in nonblocking is the later revision's own, not one that the demotion made.
+    LaneEntry.objects.filter(case=case, left_at=None).update(left_at=timezone.now(), left_by="succeeded")
+    in_lane(case, "nonblocking")
+    assert flags.look() == 1
+    assert open_reasons(case) == ["demotion_ended"]
+
+
+def test_a_demotion_that_was_answered_by_promotion_raises_none(case: Case, qa: User) -> None:
+    demoted(case, qa, days=1)
+    in_lane(case)
+    assert flags.look() == 0
+
+
 def test_a_demotion_that_runs_raises_none(case: Case, qa: User) -> None:
     demoted(case, qa, days=-1)
     assert flags.look() == 0

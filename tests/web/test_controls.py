@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import ADDS_CONTROLS, Role
-from replaycases.cases import comparing, evidence, fixtures
+from replaycases.cases import comparing, evidence, fixtures, intake
 from replaycases.cases.models import Case, Comparison, Control, Payload, RunSet
 from tests import factories
 from tests.web import recorded
@@ -156,3 +157,31 @@ def test_a_closed_case_takes_no_control(signed_in: Client, case: Case, stage: st
     assert "You cannot add a control. The case is " in page(signed_in)
     assert signed_in.post(ADDRESS, new_control()).status_code == 409
     assert not Control.objects.exists()
+
+
+def two_tools(**changes: Any) -> bytes:
+    """A fixture of two tools that both have an effect."""
+    document = json.loads(factories.fixture(**changes))
+    first = {**document["events"][0], "effect": {"action": "look_up", "accepted": True}}
+    second = {
+        **first,
+        "seq": 2,
+        "attempt": "a-2",
+        "tool": "refund.create",
+        "effect": {"action": "refund", "accepted": True},
+    }
+    document["expected"]["action_counts"] = {"look_up": {"max": 1}, "refund": {"max": 1}}
+    return json.dumps({**document, "events": [first, second]}).encode()
+
+
+def test_where_several_tools_have_an_effect_a_control_says_which_it_is_about(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    intake.add_revision(everyone, case=case, fixture=two_tools())
+    mutation = factories.MUTATION
+    files = {"fixture": io.BytesIO(two_tools(case_id="control-1")), "mutation": io.BytesIO(mutation)}
+    assert 'id="id_tool_error"' in refused(
+        signed_in, **{key: io.BytesIO(file.getvalue()) for key, file in files.items()}
+    )
+    assert signed_in.post(ADDRESS, new_control(tool="refund.create", **files)).status_code == 302
+    assert Control.objects.get().tool == "refund.create"

@@ -70,7 +70,7 @@ def render_case(
     context |= {
         "form": form,
         "asking": actions["request_comparison"],
-        "control_form": control_form or ControlForm(),
+        "control_form": control_form or ControlForm(revision=case.current_revision),
         "adding": actions["add_control"],
         "grader_form": grader_form or GraderForm(),
         "flag_reasons": FlagReason.choices,

@@ -27,14 +27,15 @@ def add_control(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     if request.method in ("GET", "HEAD"):
         return redirect(panel)
     policies.require(case, user_of(request), "add_control")
-    form, findings = ControlForm(request.POST, request.FILES), list[Finding]()
+    form = ControlForm(request.POST, request.FILES, revision=case.current_revision)
+    findings = list[Finding]()
     if case.current_revision is not None and form.is_valid():
         try:
             _add(request, case.current_revision, form)
         except FixtureInvalid as invalid:
             findings = invalid.findings
         except ValidationError as refused:
-            form.add_error(None, refused)
+            form.add_error(None, ValidationError(refused.messages))
         else:
             messages.success(request, "The control is added. The next comparison replays it.")
             return redirect(panel)
@@ -48,6 +49,7 @@ def _add(request: HttpRequest, revision: FixtureRevision, form: ControlForm) -> 
         revision=revision,
         name=said["name"],
         outcome_type=said["outcome_type"],
+        tool=said.get("tool", ""),
         fixture=said["fixture"].read(),
         mutation=said["mutation"].read(),
         detect=said["detect"].read() if said["detect"] else None,
