@@ -36,7 +36,7 @@ SENTENCES: Mapping[str, tuple[str, str]] = {
     "expectation.returned": ("returned the expectation", "cross"),
     "control.approved": ("approved a control", "check"),
     "approvals.voided": ("ended approvals by this change", "dash"),
-    "proposal.made": ("proposed what needs a second person", "q"),
+    "proposal.made": ("asked for a second person", "q"),
     "proposal.confirmed": ("confirmed a proposal", "check"),
     "proposal.declined": ("declined a proposal", "cross"),
     "proposal.withdrawn": ("withdrew a proposal", "dash"),

@@ -6,14 +6,16 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from itertools import groupby
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.formats import date_format
 
-from replaycases.cases.models import AuditEvent, Case
+from replaycases.cases import gates
+from replaycases.cases.models import AuditEvent, Case, ProposalKind
 from replaycases.web.labels import verdict_look
 from replaycases.web.sentences import SENTENCES
 
@@ -21,6 +23,10 @@ SHOWN = 200
 DETAILS_CAP = 600
 _IDENTIFIER = re.compile(r"sha256:|([a-z]+:)?[0-9a-f]{8}-[0-9a-f]{4}-")
 _STATE = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+# What the sentence has said already, in these words or better ones.
+_SAID_ALREADY = frozenset({"stage", "state", "kind"})
+_OWN_WORDS = frozenset({"reason", "note", "missing", "changed", "detail", "resolution", "text"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,25 +97,63 @@ def _owners(event: AuditEvent) -> str:
     return ", ".join(named)
 
 
+def _proposal(event: AuditEvent) -> str:
+    """ "demotion, until 29 Dec 2026, reason “…”"; of an override also its gate."""
+    after = json.loads(event.after)
+    kinds, titles = {kind.value: kind.label for kind in ProposalKind}, {str(n): t for n, t in gates.TITLES.items()}
+    kind = after.get("kind", "")
+    gate = after.pop("gate", "")
+    named = f"{kind} of “{titles.get(gate, gate)}”" if gate else str(kinds.get(kind, kind))
+    return _cut(", ".join(filter(None, [named[:1].lower() + named[1:], *_each(after)])))
+
+
+def _replays(event: AuditEvent) -> str:
+    """ "10 runs, mutated, lane nonblocking"."""
+    after = json.loads(event.after)
+    size, mutated = after.pop("size", 0), after.pop("mutated", False)
+    runs = f"{size} run{'' if size == 1 else 's'}"
+    return _cut(", ".join([runs, *(["mutated"] if mutated else []), *_each(after)]))
+
+
 def _facts(event: AuditEvent) -> str:
     """The scalar facts of `after`, in words: `size 2, number 3`. Digests and ids stay in the audit log; long texts are
     cut."""
-    facts: Any = json.loads(event.after or "{}")
-    told = [
-        f"{_said(name)} {_said(value)}"
+    return _cut(", ".join(_each(json.loads(event.after or "{}"))))
+
+
+def _each(facts: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{_said(name)} {_own(value) if name in _OWN_WORDS else _said(value)}"
         for name, value in facts.items()
-        if isinstance(value, str | int) and value != "" and not _IDENTIFIER.match(str(value))
+        if name not in _SAID_ALREADY
+        and isinstance(value, str | int)
+        and value != ""
+        and not _IDENTIFIER.match(str(value))
     ]
-    whole = ", ".join(told)
+
+
+def _cut(whole: str) -> str:
     return whole if len(whole) <= DETAILS_CAP else f"{whole[:DETAILS_CAP]}…"
+
+
+def _own(value: str | int) -> str:
+    """Somebody's own text, as they wrote it."""
+    return f"“{value}”"
 
 
 def _said(value: str | int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    # A state's name is words; anything else is somebody's own text, and stays as it is.
     words = str(value)
+    if _INSTANT.match(words):
+        return date_format(timezone.localtime(datetime.fromisoformat(words)), "j M Y")
+    # A state's name is words; anything else is somebody's own text, and stays as it is.
     return words.replace("_", " ") if _STATE.fullmatch(words) else words
 
 
-_TOLD: Mapping[str, Callable[[AuditEvent], str]] = {"comparison.computed": _verdict, "owners.set": _owners}
+_TOLD: Mapping[str, Callable[[AuditEvent], str]] = {
+    "comparison.computed": _verdict,
+    "owners.set": _owners,
+    "run_set.requested": _replays,
+    **{f"proposal.{step}": _proposal for step in ("made", "confirmed", "declined", "withdrawn")},
+}

@@ -49,10 +49,11 @@ def test_no_action_is_named_that_nothing_records() -> None:
     [
         ({"size": 2, "classification": "very_secret"}, "size 2, classification very secret"),
         ({"decision": "sha256:00", "flagged": True}, "flagged yes"),
-        ({"reason": "the id a_b was wrong", "note": ""}, "reason the id a_b was wrong"),
+        ({"reason": "the id a_b was wrong", "note": ""}, "reason “the id a_b was wrong”"),
         ({"covering_test": "tests/test_a_b.py"}, "covering test tests/test_a_b.py"),
         ({"list": ["a"], "nothing": None}, ""),
-        ({"reason": "x" * 700}, f"reason {'x' * 593}…"),
+        ({"reason": "x" * 700}, f"reason “{'x' * 592}…"),
+        ({"stage": "in_review", "until": "2026-12-29T21:26:27.140002+00:00"}, "until 29 Dec 2026"),
     ],
 )
 def test_an_events_facts_are_told_in_words(after: dict[str, object], told: str) -> None:
@@ -64,6 +65,25 @@ def test_owners_are_told_by_what_they_own_and_not_by_their_ids() -> None:
     after = json.dumps({"prohibited_outcome": "user:6694ae26-15a0-4edc-b809-25992367d262", "privacy": ""})
     event = AuditEvent(action="owners.set", after=after, before="{}")
     assert timeline.entry_of(event).details == "prohibited outcome, none for privacy"
+
+
+@pytest.mark.parametrize(
+    ("action", "after", "told"),
+    [
+        (
+            "proposal.made",
+            {"kind": "demotion", "gate": "", "reason": "Vendor.", "until": "2026-12-29T09:00:00+00:00", "state": "x"},
+            "demotion, reason “Vendor.”, until 29 Dec 2026",
+        ),
+        ("proposal.made", {"kind": "override", "gate": "red"}, "override of “Affected version reproduces”"),
+        ("proposal.made", {"kind": "of_another_release", "gate": "gone"}, "of_another_release of “gone”"),
+        ("run_set.requested", {"size": 1, "mutated": False, "lane": "blocking"}, "1 run, lane blocking"),
+        ("run_set.requested", {"size": 5, "mutated": True}, "5 runs, mutated"),
+    ],
+)
+def test_proposals_and_replays_are_told_by_what_was_asked_for(action: str, after: dict[str, object], told: str) -> None:
+    event = AuditEvent(action=action, after=json.dumps(after), before="{}")
+    assert timeline.entry_of(event).details == told
 
 
 def test_an_action_of_another_release_is_told_by_its_name() -> None:
