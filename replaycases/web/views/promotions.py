@@ -81,9 +81,9 @@ def _count(closed: gates.GatesClosed) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 def history(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     """Queue runs that count towards the history of the lane in which the case stands."""
-    if request.method != "POST":
-        return redirect(f"{reverse('case_promotion', args=[case_id])}#history")
     case = case_or_404(request, case_id)
+    if request.method != "POST":
+        return redirect(f"{reverse('case_promotion', args=[case.readable_id])}#history")
     form = HistoryForm(request.POST)
     if form.is_valid():
         try:
