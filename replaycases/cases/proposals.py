@@ -6,9 +6,10 @@ was proposed for: a proposal that its case has outrun is confirmed by nobody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, get_args
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
@@ -19,7 +20,16 @@ from replaycases.accounts import roles as may
 from replaycases.accounts.models import Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, events, expiry, gates, lifecycle, policies
-from replaycases.cases.models import Case, LaneEntry, LaneName, Proposal, ProposalKind, ProposalState, Stage
+from replaycases.cases.models import (
+    Case,
+    FixtureRevision,
+    LaneEntry,
+    LaneName,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+    Stage,
+)
 from replaycases.cases.policies import ActionName, InvalidTransition
 
 LONGEST_DAYS = 90
@@ -144,7 +154,27 @@ def confirmers(proposal: Proposal) -> frozenset[Role]:
 
 def why_not_decide(actor: User, proposal: Proposal) -> str:
     """Why the actor cannot confirm or decline it, a sentence for them; "" if they can."""
-    return _lacks(actor, proposal) or _why_decided(proposal)
+    return why_not_decide_each(actor, [proposal])[0]
+
+
+def why_not_decide_each(actor: User, proposals: Sequence[Proposal]) -> list[str]:
+    """The same of each, in their order. Two queries, however many there are."""
+    held = access.roles_by_project(actor, {proposal.case.project for proposal in proposals})
+    own_work = _own_work(actor, {p.case for p in proposals if p.kind == ProposalKind.OVERRIDE})
+    return [
+        _lacks(actor, proposal, held[proposal.case.project_id], own_work.get(proposal.case_id, ""))
+        or _why_decided(proposal)
+        for proposal in proposals
+    ]
+
+
+def _own_work(actor: User, cases: Collection[Case]) -> dict[UUID, str]:
+    """What `decisions.own_work` says of each of the cases, by its key. One query."""
+    authors: dict[UUID, list[tuple[int, UUID, UUID | None]]] = {case.pk: [] for case in cases}
+    made = FixtureRevision.objects.filter(case__in=cases).order_by("number")
+    for case, number, author, behalf in made.values_list("case_id", "number", "created_by_id", "on_behalf_of_id"):
+        authors[case].append((number, author, behalf))
+    return {case.pk: decisions.own_work(actor, case, authors[case.pk]) for case in cases}
 
 
 def why_stale(proposal: Proposal) -> str:
@@ -194,22 +224,24 @@ def _locked(proposal: Proposal) -> Proposal:
 
 
 def _require_second(actor: User, proposal: Proposal) -> None:
-    lacks = _lacks(actor, proposal)
+    own_work = decisions.own_work(actor, proposal.case) if proposal.kind == ProposalKind.OVERRIDE else ""
+    lacks = _lacks(actor, proposal, access.roles_of(actor, proposal.case.project), own_work)
     if lacks:
         raise PermissionDenied(lacks)
     _require_pending(proposal)
 
 
-def _lacks(actor: User, proposal: Proposal) -> str:
-    """Why this person may not be the second one; "" if they may."""
-    project, roles = proposal.case.project, confirmers(proposal)
-    if not access.has_any(actor, project, roles):
-        return access.lacking(project, roles)
+def _lacks(actor: User, proposal: Proposal, held: frozenset[Role], own_work: str) -> str:
+    """Why this person, who holds these roles in the project, may not be the second one; "" if they may. `own_work` is
+    what `decisions.own_work` says, for an override."""
+    roles = confirmers(proposal)
+    if held.isdisjoint(roles):
+        return access.lacking(proposal.case.project, roles)
     if actor.token is not None:
         return policies.BY_PERSON
     if actor.pk == proposal.proposed_by_id:
         return "You proposed it. A second person decides it."
-    return decisions.own_work(actor, proposal.case) if proposal.kind == ProposalKind.OVERRIDE else ""
+    return own_work
 
 
 def _require_pending(proposal: Proposal) -> None:

@@ -35,15 +35,16 @@ def seen_by(user: User) -> QuerySet[Proposal]:
 
 def rows(found: Iterable[Proposal], user: User) -> list[Row]:
     """Each pending proposal with what this person may do with it."""
+    every = list(found)
     return [
         Row(
             proposal=proposal,
-            why_not=proposals.why_not_decide(user, proposal),
+            why_not=why_not,
             mine=proposal.proposed_by_id == user.pk,
             second=in_words(proposals.confirmers(proposal)),
             stale=proposals.why_stale(proposal),
         )
-        for proposal in found
+        for proposal, why_not in zip(every, proposals.why_not_decide_each(user, every), strict=True)
     ]
 
 
