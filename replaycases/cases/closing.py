@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import SIGNS_HAND_OFF
-from replaycases.cases import events, evidence, policies
+from replaycases.cases import events, policies, texts
 from replaycases.cases.models import Case, ClosingItem, ClosingStep
-
-NOTE_CAP = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +32,7 @@ def steps_of(case: Case) -> list[Step]:
 def note_step(actor: User, *, case: Case, step: ClosingStep, note: str) -> ClosingItem:
     """The actor looked at it and says how they know. Each step once; the hand-off is signed by an incident owner.
     Raises PermissionDenied, InvalidTransition, ValidationError without a note."""
-    said = evidence.printable(note.strip())
-    if not said:
-        raise ValidationError({"note": "Say how you know."})
-    if len(said) > NOTE_CAP:
-        raise ValidationError({"note": f"The note has {len(said)} characters; at most {NOTE_CAP} are kept."})
+    said = texts.kept(note, missing="Say how you know.", field="note")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "close_step")
         if step == ClosingStep.HAND_OFF and not access.has_any(actor, case.project, SIGNS_HAND_OFF):

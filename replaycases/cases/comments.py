@@ -9,13 +9,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import events, evidence, fixtures, policies, reading
+from replaycases.cases import events, evidence, fixtures, policies, reading, texts
 from replaycases.cases.models import Case, FixtureRevision, ReviewComment
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.pointer import ABSENT, is_pointer
 from replaycases.fixture.pointer import resolve as resolve_pointer
 
-TEXT_CAP = 4000
 POINTER_CAP = 500
 
 
@@ -29,7 +28,7 @@ def add(actor: User, *, revision: FixtureRevision, pointer: str, text: str) -> R
     """A comment, open until somebody resolves it. Raises PermissionDenied for who may not read the revision, and
     ValidationError by field for a text that is empty or too long and a pointer to nothing."""
     reading.require(revision, actor)
-    said = _text(text, "text", "Write the comment.")
+    said = texts.kept(text, missing="Write the comment.", field="text")
     _require_place(revision, pointer)
     with transaction.atomic():
         case = policies.require_locked(revision.case, actor, "comment")
@@ -44,7 +43,8 @@ def resolve(actor: User, *, comment: ReviewComment, resolution: str) -> ReviewCo
     """The comment is dealt with, and `resolution` says how; its author may withdraw it without a word. Raises
     PermissionDenied, InvalidTransition if it is resolved, ValidationError."""
     reading.require(comment.revision, actor)
-    said = _text(resolution, "resolution", "Say how it was resolved.", optional=actor.pk == comment.author_id)
+    missing = "" if actor.pk == comment.author_id else "Say how it was resolved."
+    said = texts.kept(resolution, missing=missing, field="resolution")
     with transaction.atomic():
         case = policies.require_locked(comment.revision.case, actor, "comment")
         comment = ReviewComment.objects.select_related("revision").get(pk=comment.pk)
@@ -67,15 +67,6 @@ def _require_place(revision: FixtureRevision, pointer: str) -> None:
         raise ValidationError({"pointer": f"Revision {revision.number} has nothing at this place."})
     if evidence.printable(pointer) != pointer:
         raise ValidationError({"pointer": "A key on the way has characters that cannot be kept. Comment above it."})
-
-
-def _text(text: str, field: str, missing: str, *, optional: bool = False) -> str:
-    said = evidence.printable(text.strip())
-    if not said and not optional:
-        raise ValidationError({field: missing})
-    if len(said) > TEXT_CAP:
-        raise ValidationError({field: f"The text has {len(said)} characters; at most {TEXT_CAP} are kept."})
-    return said
 
 
 def _event(actor: User, action: str, comment: ReviewComment, case: Case) -> None:

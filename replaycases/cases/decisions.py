@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import evidence
+from replaycases.cases import texts
 from replaycases.cases.models import (
     Case,
     Control,
@@ -19,9 +19,6 @@ from replaycases.cases.models import (
     DecisionOutcome,
     FixtureRevision,
 )
-
-NOTE_CAP = 4000
-
 
 Authors = Iterable[tuple[int, UUID, UUID | None]]
 """(number, author, on whose behalf or None) for every revision of a case, by number."""
@@ -86,19 +83,13 @@ def record(
 
 
 def note_of(text: str) -> str:
-    """What somebody said beside a decision, as it is kept. Raises ValidationError for more than NOTE_CAP characters."""
-    kept = evidence.printable(text.strip())
-    if len(kept) > NOTE_CAP:
-        raise ValidationError(f"This has {len(kept)} characters; at most {NOTE_CAP} are kept.")
-    return kept
+    """What somebody said beside a decision, as it is kept. Raises ValidationError where it is too long."""
+    return texts.kept(text)
 
 
 def reason_of(text: str) -> str:
     """The same where something must be said."""
-    kept = note_of(text)
-    if not kept:
-        raise ValidationError("Say why.")
-    return kept
+    return texts.kept(text, missing="Say why.")
 
 
 def void(chosen: QuerySet[Decision], reason: str) -> list[Decision]:

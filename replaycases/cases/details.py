@@ -19,7 +19,7 @@ from django.utils import timezone
 from replaycases.accounts import access
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import DECIDES_EXPECTATION
-from replaycases.cases import decisions, events, evidence, failure_statement, lifecycle, policies
+from replaycases.cases import decisions, events, evidence, failure_statement, lifecycle, policies, texts
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -31,13 +31,11 @@ from replaycases.cases.models import (
 )
 from replaycases.fixture.canonical import digest
 
-TITLE_CAP = 300
-TEXT_CAP = 4000
-NAME_CAP = 200
 URL_CAP = 500
 TEST_CAP = 300
 # What an audit event repeats of a text.
 TOLD_CAP = 200
+_NEEDED = "This must be said."
 
 STATEMENT = ("trigger", "prohibited_outcome", "deciding_evidence")
 _is_web_address = URLValidator(schemes=["http", "https"], message="Give a full address that begins with https://.")
@@ -67,11 +65,11 @@ def edit_statement(
     changed. `seen` is the `statement_hash` that the person saw. Raises PermissionDenied, InvalidTransition,
     SeenAnother, or ValidationError with a sentence for each part that says nothing."""
     said = {
-        "title": _text("title", title, TITLE_CAP),
-        "trigger": _text("trigger", trigger, TEXT_CAP, needed=False),
-        "prohibited_outcome": _text("prohibited_outcome", prohibited_outcome, TEXT_CAP, needed=False),
-        "deciding_evidence": _text("deciding_evidence", deciding_evidence, TEXT_CAP, needed=False),
-        "reported_symptom": _text("reported_symptom", reported_symptom, TEXT_CAP, needed=False),
+        "title": texts.kept(title, cap=texts.TITLE_CAP, missing=_NEEDED, field="title"),
+        "trigger": texts.kept(trigger, field="trigger"),
+        "prohibited_outcome": texts.kept(prohibited_outcome, field="prohibited_outcome"),
+        "deciding_evidence": texts.kept(deciding_evidence, field="deciding_evidence"),
+        "reported_symptom": texts.kept(reported_symptom, field="reported_symptom"),
     }
     faults = failure_statement.faults(said["trigger"], said["prohibited_outcome"], said["deciding_evidence"])
     if faults:
@@ -106,11 +104,11 @@ def edit_provenance(
     may be empty. Raises PermissionDenied, InvalidTransition, ValidationError by field."""
     said: dict[str, Any] = {
         "incident_url": _url("incident_url", incident_url),
-        "trace_id": _text("trace_id", trace_id, NAME_CAP, needed=False),
+        "trace_id": texts.kept(trace_id, cap=texts.NAME_CAP, field="trace_id"),
         "trace_url": _url("trace_url", trace_url),
         "affected": _of_project("affected", affected, case.project),
         "fixed": _of_project("fixed", fixed, case.project),
-        "covering_test": _text("covering_test", covering_test, TEST_CAP, needed=False),
+        "covering_test": texts.kept(covering_test, cap=TEST_CAP, field="covering_test"),
     }
     if affected is not None and affected == fixed:
         raise ValidationError({"fixed": "The fixed version is the affected one. Register the fix as its own version."})
@@ -170,7 +168,7 @@ def set_security_incident(actor: User, *, case: Case, flagged: bool) -> Case:
 def confirm_containment(actor: User, *, case: Case, note: str) -> Case:
     """The security owner says what was done: evidence kept, secrets changed. Replays are possible from now on. Raises
     PermissionDenied, InvalidTransition, ValidationError without a note."""
-    said = _text("note", note, TEXT_CAP)
+    said = texts.kept(note, missing=_NEEDED, field="note")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "confirm_containment")
         case.contained_at = timezone.now()
@@ -190,10 +188,10 @@ def record_grader_finding(
     """Keep a grader's or monitor's label as evidence; it decides nothing. Raises PermissionDenied, InvalidTransition,
     ValidationError by field."""
     said = {
-        "grader": _text("grader", grader, NAME_CAP),
-        "version": _text("version", version, NAME_CAP),
-        "label": _text("label", label, NAME_CAP),
-        "result": _text("result", result, TEXT_CAP, needed=False),
+        "grader": texts.kept(grader, cap=texts.NAME_CAP, missing=_NEEDED, field="grader"),
+        "version": texts.kept(version, cap=texts.NAME_CAP, missing=_NEEDED, field="version"),
+        "label": texts.kept(label, cap=texts.NAME_CAP, missing=_NEEDED, field="label"),
+        "result": texts.kept(result, field="result"),
     }
     with transaction.atomic():
         case = policies.require_locked(case, actor, "edit_details")
@@ -234,17 +232,8 @@ def why_not_confirm(actor: User, finding: GraderFinding) -> str:
 # --- what all of them are made of -----------------------------------------------------------------------------------
 
 
-def _text(field: str, text: str, cap: int, *, needed: bool = True) -> str:
-    kept = evidence.printable(text.strip())
-    if needed and not kept:
-        raise ValidationError({field: "This must be said."})
-    if len(kept) > cap:
-        raise ValidationError({field: f"It has {len(kept)} characters; at most {cap} are kept."})
-    return kept
-
-
 def _url(field: str, text: str) -> str:
-    kept = _text(field, text, URL_CAP, needed=False)
+    kept = texts.kept(text, cap=URL_CAP, field=field)
     if kept:
         try:
             _is_web_address(kept)

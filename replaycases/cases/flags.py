@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import events, evidence, policies
+from replaycases.cases import events, policies, texts
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Case,
@@ -24,7 +24,6 @@ from replaycases.cases.models import (
 from replaycases.cases.policies import OPEN, InvalidTransition
 from replaycases.fixture.shape import VERSIONS
 
-NOTE_CAP = 4000
 BATCH = 500
 # What a person may say. The others are read from the case itself.
 BY_PEOPLE = (
@@ -41,7 +40,7 @@ NEWER_SCHEMAS = VERSIONS[VERSIONS.index(FIRST_BUMPED_FROM) + 1 :]
 def raise_flag(actor: User | None, *, case: Case, reason: FlagReason, detail: str) -> ReviewFlag:
     """Ask for a re-review. `actor` None is the system, for which a second flag of a reason is the first one. Raises
     PermissionDenied, InvalidTransition if it is asked for already, ValidationError without a detail."""
-    said = _text(detail, "Say what changed.")
+    said = texts.kept(detail, missing="Say what changed.")
     if actor is not None and reason not in BY_PEOPLE:
         raise ValidationError("This reason is found by the system. Choose another one.")
     with transaction.atomic():
@@ -55,7 +54,7 @@ def raise_flag(actor: User | None, *, case: Case, reason: FlagReason, detail: st
 def review_again(actor: User, *, case: Case, note: str) -> Case:
     """Somebody looked at the case again and says what they found: every open flag is cleared, and the next review is
     due after the project's interval. Raises PermissionDenied, InvalidTransition, ValidationError without a note."""
-    said = _text(note, "Say what you looked at and found.")
+    said = texts.kept(note, missing="Say what you looked at and found.")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "review_again")
         now = timezone.now()
@@ -163,12 +162,3 @@ def _raise(actor: User | None, case: Case, reason: FlagReason, detail: str) -> R
 def _locked(case: Case) -> Case:
     lock_project(case.project)
     return Case.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=case.pk)
-
-
-def _text(text: str, missing: str) -> str:
-    said = evidence.printable(text.strip())
-    if not said:
-        raise ValidationError(missing)
-    if len(said) > NOTE_CAP:
-        raise ValidationError(f"The text has {len(said)} characters; at most {NOTE_CAP} are kept.")
-    return said

@@ -12,18 +12,12 @@ from django.db.models import F
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CHANGES_CONTENT, CREATES_CASES
-from replaycases.cases import comparing, events, evidence, expiry, failure_statement, lifecycle, policies
+from replaycases.cases import comparing, events, evidence, expiry, failure_statement, lifecycle, policies, texts
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.replay.controls import MutationInvalid, mutate
-
-# Characters, as kept: a control character takes six.
-TITLE_CAP = 300
-INCIDENT_CAP = 200
-TEXT_CAP = 4000
-NAME_CAP = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +57,14 @@ def create_case(
     faults = failure_statement.faults(trigger, prohibited_outcome, deciding_evidence)
     if faults:
         raise ValidationError(faults)
-    said = _texts(
-        title=(title, TITLE_CAP),
-        incident_id=(incident_id, INCIDENT_CAP),
-        trigger=(trigger, TEXT_CAP),
-        prohibited_outcome=(prohibited_outcome, TEXT_CAP),
-        deciding_evidence=(deciding_evidence, TEXT_CAP),
-        reported_symptom=(reported_symptom, TEXT_CAP),
-    )
+    said = {
+        "title": texts.kept(title, cap=texts.TITLE_CAP, field="title"),
+        "incident_id": texts.kept(incident_id, cap=texts.NAME_CAP, field="incident_id"),
+        "trigger": texts.kept(trigger, field="trigger"),
+        "prohibited_outcome": texts.kept(prohibited_outcome, field="prohibited_outcome"),
+        "deciding_evidence": texts.kept(deciding_evidence, field="deciding_evidence"),
+        "reported_symptom": texts.kept(reported_symptom, field="reported_symptom"),
+    }
     _require_member(project, actor, on_behalf_of)
     with transaction.atomic():
         case = Case(
@@ -117,7 +111,7 @@ def add_revision(
     case."""
     policies.require(case, actor, "add_revision")
     upload = _upload(fixture, detect, classification)
-    said = _texts(changed=(changed, TEXT_CAP))
+    said = texts.kept(changed, field="changed")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "add_revision")
         before = case.current_revision
@@ -125,7 +119,7 @@ def add_revision(
         _require_may_change(actor, case, upload.loaded, before)
         _require_member(case.project, actor, on_behalf_of)
         expires_at = case.evidence_expires_at or expiry.expiry_for(case.project, None)
-        revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of, **said)
+        revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of, changed=said)
         events.record(
             actor=actor,
             action="revision.added",
@@ -246,7 +240,7 @@ def _tool_shown(revision: FixtureRevision, loaded: Fixture, tool: str) -> str:
 
 
 def _free_name(revision: FixtureRevision, name: str) -> str:
-    kept = _texts(name=(name, NAME_CAP))["name"]
+    kept = texts.kept(name, cap=texts.NAME_CAP, field="name")
     if revision.controls.filter(name=kept).exists():
         taken = f"Revision {revision.number} has a control of this name already. Choose another one."
         raise ValidationError({"name": taken})
@@ -329,17 +323,3 @@ def _take_number(project: Project) -> int:
 
 def _behalf(on_behalf_of: User | None) -> dict[str, str]:
     return {"on_behalf_of": str(on_behalf_of.pk)} if on_behalf_of is not None else {}
-
-
-def _texts(**said: tuple[str, int]) -> dict[str, str]:
-    """Each (text, cap) trimmed, with what a text column cannot hold as visible escapes. Raises ValidationError by field
-    for more than `cap` characters: a statement that was cut would say something else."""
-    kept = {field: evidence.printable(text.strip()) for field, (text, _) in said.items()}
-    faults = {
-        field: f"“{kept[field][:40]}…” has {len(kept[field])} characters; at most {cap} are kept."
-        for field, (_, cap) in said.items()
-        if len(kept[field]) > cap
-    }
-    if faults:
-        raise ValidationError(faults)
-    return kept

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CREATES_CASES, REGISTERS_IMPLEMENTATIONS, Role
-from replaycases.cases import intake
+from replaycases.cases import texts
 from replaycases.cases.declaring import MAX_SET_SIZE
 from replaycases.cases.models import Case, FixtureRevision, Implementation, OutcomeType
 from replaycases.verdict.sides import FEWEST_RESULTS
@@ -65,28 +65,28 @@ class StatementForm(StyledForm):
     """The failure statement: three named parts. What is too vague is said beside the part by the domain."""
 
     title = forms.CharField(
-        max_length=intake.TITLE_CAP, help_text="One line: what went wrong, as an observer would say it."
+        max_length=texts.TITLE_CAP, help_text="One line: what went wrong, as an observer would say it."
     )
     trigger = forms.CharField(
-        max_length=intake.TEXT_CAP,
+        max_length=texts.TEXT_CAP,
         label="1. Trigger",
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="What happened to the workflow. Example: the status call timed out after dispatch.",
     )
     prohibited_outcome = forms.CharField(
-        max_length=intake.TEXT_CAP,
+        max_length=texts.TEXT_CAP,
         label="2. Prohibited outcome",
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="What must never follow. “The answer was bad” cannot be decided; name the claim or the effect.",
     )
     deciding_evidence = forms.CharField(
-        max_length=intake.TEXT_CAP,
+        max_length=texts.TEXT_CAP,
         label="3. Deciding evidence",
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="Where it can be seen. Example: the final message and the recorded error of call 2.",
     )
     reported_symptom = forms.CharField(
-        max_length=intake.TEXT_CAP,
+        max_length=texts.TEXT_CAP,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="What was reported, in whatever words. It decides nothing.",
@@ -99,7 +99,7 @@ class NewCaseForm(StatementForm, ProjectForm):
     roles = CREATES_CASES
     FIXTURE, BLANK = "fixture", "blank"
 
-    incident_id = forms.CharField(max_length=intake.INCIDENT_CAP, label="Incident", help_text="The incident's own id.")
+    incident_id = forms.CharField(max_length=texts.NAME_CAP, label="Incident", help_text="The incident's own id.")
     start = forms.ChoiceField(
         choices=[(FIXTURE, "From a fixture"), (BLANK, "From a blank form; the fixture comes later")],
         initial=FIXTURE,
@@ -148,7 +148,7 @@ class ControlForm(StyledForm):
     one is taken without asking."""
 
     name = forms.CharField(
-        max_length=intake.NAME_CAP, help_text="What happens in it. Example: confirmed before the timeout."
+        max_length=texts.NAME_CAP, help_text="What happens in it. Example: confirmed before the timeout."
     )
     outcome_type = forms.ChoiceField(
         choices=OutcomeType.choices, label="Kind of outcome", help_text="How the recorded dependency ends in it."

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from replaycases.accounts.models import Team, User
-from replaycases.cases import details
+from replaycases.cases import details, texts
 from replaycases.cases.models import Boundary, Case, Implementation
 from replaycases.web.forms import StatementForm, StyledForm, implementation_label, members_of
 
@@ -23,7 +23,7 @@ class ProvenanceForm(StyledForm):
     incident_url = forms.CharField(
         required=False, max_length=details.URL_CAP, label="Incident", help_text="Its address, beginning with https://."
     )
-    trace_id = forms.CharField(required=False, max_length=details.NAME_CAP, label="Trace")
+    trace_id = forms.CharField(required=False, max_length=texts.NAME_CAP, label="Trace")
     trace_url = forms.CharField(
         required=False, max_length=details.URL_CAP, label="Address of the trace", help_text="Beginning with https://."
     )
@@ -94,9 +94,9 @@ OWNS: Mapping[Boundary, str] = {
 
 
 class GraderForm(StyledForm):
-    grader = forms.CharField(max_length=details.NAME_CAP)
-    version = forms.CharField(max_length=details.NAME_CAP)
-    label = forms.CharField(max_length=details.NAME_CAP, help_text="What it called the incident.")
+    grader = forms.CharField(max_length=texts.NAME_CAP)
+    version = forms.CharField(max_length=texts.NAME_CAP)
+    label = forms.CharField(max_length=texts.NAME_CAP, help_text="What it called the incident.")
     result = forms.CharField(
-        required=False, max_length=details.TEXT_CAP, help_text="Its score or its words. Evidence, never an oracle."
+        required=False, max_length=texts.TEXT_CAP, help_text="Its score or its words. Evidence, never an oracle."
     )

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from replaycases.accounts.models import User
-from replaycases.cases import comments, decisions, intake
+from replaycases.cases import texts
 from replaycases.cases.models import Case
 from replaycases.web.forms import StyledForm, detect_field, validate_size
 
@@ -35,7 +35,7 @@ class RevisionForm(StyledForm):
         required=False, label="Keep the detect rules", help_text="Those beside the current revision, as they are."
     )
     changed = forms.CharField(
-        max_length=intake.TEXT_CAP,
+        max_length=texts.TEXT_CAP,
         label="What is changed",
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="For the reviewer. Quote nothing that had to be redacted.",
@@ -70,13 +70,13 @@ class RevisionForm(StyledForm):
 
 class CommentForm(StyledForm):
     pointer = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
-    text = forms.CharField(max_length=comments.TEXT_CAP, label="Comment", widget=forms.Textarea(attrs={"rows": 3}))
+    text = forms.CharField(max_length=texts.TEXT_CAP, label="Comment", widget=forms.Textarea(attrs={"rows": 3}))
 
 
 class ResolutionForm(StyledForm):
     resolution = forms.CharField(
         required=False,
-        max_length=comments.TEXT_CAP,
+        max_length=texts.TEXT_CAP,
         label="How it was resolved",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
@@ -90,13 +90,13 @@ class DecisionForm(StyledForm):
     fixture_hash = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
     checks_hash = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
     note = forms.CharField(
-        required=False, max_length=decisions.NOTE_CAP, label="Note", widget=forms.Textarea(attrs={"rows": 2})
+        required=False, max_length=texts.TEXT_CAP, label="Note", widget=forms.Textarea(attrs={"rows": 2})
     )
 
 
 class ReturnForm(DecisionForm):
     note = forms.CharField(
-        max_length=decisions.NOTE_CAP,
+        max_length=texts.TEXT_CAP,
         label="Reason",
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="What is wrong and where, so that its author can mend it.",

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, User
 from replaycases.accounts.roles import REVIEWS_AGAIN, Role
-from replaycases.cases import closing, policies
+from replaycases.cases import closing, policies, texts
 from replaycases.cases.models import AuditEvent, Case, ClosingItem, ClosingStep, Stage
 from tests import factories
 
@@ -58,7 +58,7 @@ def test_a_token_notes_nothing(case: Case, owner: User) -> None:
         closing.note_step(owner, case=case, step=ClosingStep.ROLLOUT, note="Seen.")
 
 
-@pytest.mark.parametrize("note", ["", "  \n", "x" * (closing.NOTE_CAP + 1)])
+@pytest.mark.parametrize("note", ["", "  \n", "x" * (texts.TEXT_CAP + 1)])
 def test_a_step_says_how_it_is_known(case: Case, owner: User, note: str) -> None:
     with pytest.raises(ValidationError):
         closing.note_step(owner, case=case, step=ClosingStep.ROLLOUT, note=note)

@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import intake, lifecycle
+from replaycases.cases import intake, lifecycle, texts
 from replaycases.cases.models import Case, Control, FixtureRevision, OutcomeType, Payload, Stage
 from replaycases.fixture.findings import FixtureInvalid
 from tests import factories
@@ -62,7 +62,7 @@ def test_a_failure_statement_with_an_empty_or_vague_part_is_refused_by_name(acto
 
 
 @pytest.mark.parametrize(
-    ("field", "cap"), [("title", intake.TITLE_CAP), ("incident_id", intake.INCIDENT_CAP), ("trigger", intake.TEXT_CAP)]
+    ("field", "cap"), [("title", texts.TITLE_CAP), ("incident_id", texts.NAME_CAP), ("trigger", texts.TEXT_CAP)]
 )
 def test_text_that_is_too_long_is_refused_and_not_cut(actor: User, field: str, cap: int) -> None:
     with pytest.raises(ValidationError) as refused:

@@ -18,7 +18,6 @@ from replaycases.api.serializers.fields import (
 )
 from replaycases.api.serializers.shapes import row, shape
 from replaycases.cases import details
-from replaycases.cases.intake import INCIDENT_CAP, NAME_CAP, TITLE_CAP
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -31,6 +30,7 @@ from replaycases.cases.models import (
     Provenance,
     Stage,
 )
+from replaycases.cases.texts import NAME_CAP, TITLE_CAP
 
 STATEMENT = "title trigger prohibited_outcome deciding_evidence reported_symptom"
 MOST_DAYS = 32767
@@ -80,7 +80,7 @@ NewCase = shape(
     "A failure statement in three parts, and a fixture if there is one already.",
     project=ScopedProjectField(),
     title=serializers.CharField(max_length=TITLE_CAP),
-    incident_id=serializers.CharField(max_length=INCIDENT_CAP),
+    incident_id=serializers.CharField(max_length=NAME_CAP),
     trigger=TextField(),
     prohibited_outcome=TextField(),
     deciding_evidence=TextField(),
