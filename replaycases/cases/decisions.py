@@ -26,10 +26,12 @@ Authors = Iterable[tuple[int, UUID, UUID | None]]
 
 def contributors(case: Case, revisions: Authors | None = None) -> dict[UUID, str]:
     """Everybody whose work the case's current revision is, with how: who captured the case, who edited any of its
-    revisions, and on whose behalf. They approve nothing of it. One query, or none where `revisions` are given."""
+    revisions, on whose behalf, and whose words the failure statement is now. They approve nothing of it. One query, or none where `revisions` are given."""
     found = {case.created_by_id: "You captured this case."}
     if case.on_behalf_of_id:
         found.setdefault(case.on_behalf_of_id, "This case was captured on your behalf.")
+    if case.statement_by_id:
+        found.setdefault(case.statement_by_id, "You edited the failure statement.")
     if revisions is None:
         rows = FixtureRevision.objects.filter(case=case).order_by("number")
         revisions = rows.values_list("number", "created_by", "on_behalf_of")

@@ -24,6 +24,7 @@ from replaycases.cases.models import (
     Boundary,
     Case,
     CaseOwner,
+    Decision,
     DecisionKind,
     GraderFinding,
     Implementation,
@@ -79,11 +80,16 @@ def edit_statement(
         if seen is not None and seen != statement_hash(case):
             raise lifecycle.SeenAnother("Somebody edited the statement since you opened it. Look again.")
         before = _assign(case, said)
-        voided = before.keys() & set(STATEMENT) and decisions.void_kinds(
-            case, (DecisionKind.EXPECTATION,), "The failure statement was edited."
-        )
+        voided = before.keys() & set(STATEMENT) and _restated(actor, case)
         _changed(actor, case, "statement.edited", case, before, said, {"expectation": "voided"} if voided else {})
     return case
+
+
+def _restated(actor: User, case: Case) -> list[Decision]:
+    """The three parts are this person's words now: somebody else approves them, and what was approved is void."""
+    case.statement_by = actor
+    case.save(update_fields=["statement_by"])
+    return decisions.void_kinds(case, (DecisionKind.EXPECTATION,), "The failure statement was edited.")
 
 
 # --- links, versions, owners ----------------------------------------------------------------------------------------

@@ -124,11 +124,11 @@ NOT EXISTS (
     WHERE l.id = NEW.lane_id AND c.id = NEW.case_id
 )
 """
-# Who decides captured the case, edited a revision of it up to the one in question, or had that done on their behalf.
+# Who decides captured the case, stated anew what it is about, edited a revision of it up to the one in question, or had that done on their behalf.
 _OWN_WORK = """
 (EXISTS (
     SELECT 1 FROM cases_case c
-    WHERE c.id = NEW.case_id AND NEW.decided_by_id IN (c.created_by_id, c.on_behalf_of_id)
+    WHERE c.id = NEW.case_id AND NEW.decided_by_id IN (c.created_by_id, c.on_behalf_of_id, c.statement_by_id)
 ) OR EXISTS (
     SELECT 1 FROM cases_fixturerevision r JOIN cases_fixturerevision x ON x.case_id = r.case_id AND x.number >= r.number
     WHERE x.id = NEW.revision_id AND NEW.decided_by_id IN (r.created_by_id, r.on_behalf_of_id)

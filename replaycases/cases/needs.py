@@ -252,9 +252,9 @@ def _arm(name: Section, chosen: QuerySet[Case], user: User) -> QuerySet[Case, An
 
 
 def _own_work(user: User) -> Q:
-    """Nobody approves what they captured or edited, or had captured or edited on their behalf."""
+    """Nobody approves what they captured, stated or edited, or had captured or edited on their behalf."""
     edited = FixtureRevision.objects.filter(_by(user), case=OuterRef("pk"))
-    return _by(user) | Q(Exists(edited))
+    return _by(user) | Q(statement_by=user) | Q(Exists(edited))
 
 
 def _by(user: User) -> Q:
@@ -307,6 +307,7 @@ def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
         Case.objects.filter(_EXPECTATION_WAITS, project__in=projects, current_revision__isnull=False)
         .exclude(created_by=user)
         .exclude(on_behalf_of=user)
+        .exclude(statement_by=user)
         .filter(~Exists(edited.filter(created_by=user)), ~Exists(edited.filter(on_behalf_of=user)))
         .filter(~Exists(others))
         .filter(~Exists(_returned(OuterRef("current_revision")).filter(kind="expectation")))
@@ -362,7 +363,7 @@ def _proposals(user: User, roles: Held) -> list[Proposal] | None:
     if not any(_with(roles, confirming) for confirming in proposals.CONFIRMS.values()):
         return None
     edited = Exists(FixtureRevision.objects.filter(_by(user), case=OuterRef("case")))
-    own_work = Q(case__created_by=user) | Q(case__on_behalf_of=user) | Q(edited)
+    own_work = Q(case__created_by=user) | Q(case__on_behalf_of=user) | Q(case__statement_by=user) | Q(edited)
     waiting = Proposal.objects.filter(wanted, state=ProposalState.PENDING).exclude(proposed_by=user)
     waiting = waiting.exclude(own_work, kind=ProposalKind.OVERRIDE)
     rows = waiting.select_related("case__project", "proposed_by").order_by("proposed_at")[:MOST]

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, events, intake, lifecycle, proposals
+from replaycases.cases import decisions, details, events, intake, lifecycle, proposals
 from replaycases.cases.models import (
     AuditEvent,
     Case,
@@ -90,6 +90,36 @@ def test_nobody_approves_their_own_work(of: factories.People, kind: str, way: st
         approvals(case, own)[kind]()
     assert not Decision.objects.exists()
     assert approvals(case, reviewer(case))["control"]().outcome == DecisionOutcome.APPROVED
+
+
+@pytest.mark.parametrize("part", ["trigger", "prohibited_outcome", "deciding_evidence"])
+def test_who_states_anew_what_must_not_happen_does_not_approve_it(of: factories.People, part: str) -> None:
+    case = factories.in_review(of)
+    said = {**factories.STATEMENT, part: "The reply says that the order was sent."}
+    del said["incident_id"]
+    details.edit_statement(of.owner, case=case, reported_symptom="", **said)
+    with pytest.raises(PermissionDenied, match="You edited the failure statement"):
+        approvals(case, of.owner)["expectation"]()
+    now = factories.fresh(case)
+    with pytest.raises(IntegrityError, match="own work"), transaction.atomic():
+        decisions.record(
+            of.owner,
+            revision=factories.revision(now),
+            kind=DecisionKind.EXPECTATION,
+            outcome=DecisionOutcome.APPROVED,
+            note="",
+        )
+    assert not Decision.objects.exists()
+    other = factories.person(of.project, Role.INCIDENT_OWNER, Role.PRIVACY_REVIEWER)
+    assert approvals(case, other)["expectation"]().outcome == DecisionOutcome.APPROVED
+
+
+def test_another_title_makes_nobody_an_author(of: factories.People) -> None:
+    case = factories.in_review(of)
+    said = {**factories.STATEMENT, "title": "Another title"}
+    del said["incident_id"]
+    details.edit_statement(of.owner, case=case, reported_symptom="", **said)
+    assert decisions.own_work(of.owner, factories.fresh(case)) == ""
 
 
 def reviewer_of(of: factories.People) -> User:

@@ -181,6 +181,11 @@ def test_nobody_is_asked_for_the_expectation_of_their_own_work(project: Project,
     assert ids(owner, "expectations") == []
 
 
+def test_nobody_is_asked_for_the_expectation_that_they_stated_themselves(case: Case, owner: User) -> None:
+    now(case, stage=Stage.IN_REVIEW, statement_by=owner)
+    assert ids(owner, "expectations") == []
+
+
 @pytest.mark.parametrize(
     ("columns", "listed"),
     [

@@ -24,7 +24,8 @@ class Stage(models.TextChoices):
 class Case(models.Model):
     """`case_id` is the fixture's own name, "" until there is one; `readable_id` ("RC-17") is ours. Trigger, prohibited
     outcome and deciding evidence are the failure statement; `reported_symptom` is what was reported, in whatever words.
-    `on_behalf_of` is for whom the capturer captured. `evidence_expires_at` is when the quarantined evidence ends, None
+    `on_behalf_of` is for whom the capturer captured, `statement_by` who last restated one of the three parts, None while
+    they are the capturer's. `evidence_expires_at` is when the quarantined evidence ends, None
     where there is none; `expiry_warned` is how many of the warnings before it were given.
 
     Only `cases.lifecycle` assigns `stage` and `lane`. `lane` repeats the strongest lane in which a revision stands,
@@ -69,6 +70,7 @@ class Case(models.Model):
     expectation_approved = models.BooleanField(default=False)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    statement_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[ScopedQuerySet[Case]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
