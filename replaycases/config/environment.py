@@ -96,10 +96,14 @@ def broker(name: str) -> str:
     return url
 
 
-def mail(name: str) -> dict[str, Any]:
+def mail(name: str, *, embedded_folder: Path | None) -> dict[str, Any]:
     """The EMAIL_… settings by URL: smtp://, smtp+tls:// or smtp+ssl:// with user, password, host and port, or
-    filemail:///folder; without one mails are printed to standard output."""
-    url = os.environ.get(name, "").strip() or "consolemail://"
+    filemail:///folder. Without one mails are written to files in a folder (embedded default only), or printed to
+    standard output."""
+    url = os.environ.get(name, "").strip()
+    if url == "" and embedded_folder is not None:
+        return {"EMAIL_BACKEND": "django.core.mail.backends.filebased.EmailBackend", "EMAIL_FILE_PATH": embedded_folder}
+    url = url or "consolemail://"
     scheme = url.partition(":")[0]
     if scheme not in {"smtp", "smtp+tls", "smtp+ssl", "filemail", "consolemail"}:
         raise ImproperlyConfigured(f"{name} must start with smtp://, smtp+tls://, smtp+ssl:// or filemail:///")

@@ -134,8 +134,8 @@ AXES_VERBOSE = False
 
 # --- Mail -----------------------------------------------------------------------------------------------------------
 
-# Without EMAIL_URL mails are printed where the server logs: nothing is sent, and nothing claims to be.
-globals().update(env.mail("EMAIL_URL"))
+# Without EMAIL_URL mails become files, or are printed where the server logs: nothing is sent, and nothing claims to be.
+globals().update(env.mail("EMAIL_URL", embedded_folder=VAR_DIR / "mail" if EMBEDDED else None))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.ENV.str("DEFAULT_FROM_EMAIL", default="replaycases@localhost")
 

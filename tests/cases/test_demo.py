@@ -10,6 +10,7 @@ from django.core.management import call_command
 from replaycases.accounts.models import Membership, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import comparing, demo, demo_cases, demo_walk, events, executing, lifecycle
+from replaycases.cases.management.commands import demo as demo_command
 from replaycases.cases.models import (
     AuditEvent,
     Case,
@@ -47,9 +48,13 @@ def _walk() -> None:
     """As with a worker: until nothing is left that could come of itself."""
     while (state := demo_walk.advance()) != "settled":
         if state == "waiting":
-            for run in Run.objects.filter(state=RunState.QUEUED).order_by("number"):
-                executing.look_at(run.pk, worker="here")
-            comparing.refresh_waiting()
+            _replay()
+
+
+def _replay() -> None:
+    for run in Run.objects.filter(state=RunState.QUEUED).order_by("number"):
+        executing.look_at(run.pk, worker="here")
+    comparing.refresh_waiting()
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +127,16 @@ def test_without_replays_only_what_needs_none_goes_on() -> None:
     assert set(Case.objects.values_list("stage", flat=True)) == {Stage.QUARANTINED, *closed}
     assert not LaneEntry.objects.exists()
     assert Proposal.objects.get(kind="extension").state == "pending"
+
+
+def test_whoever_takes_it_on_says_once_what_it_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker is busy for a while, and then comes."""
+    _one(monkeypatch, "in_review")
+    _demo()
+    pauses = iter([lambda: None, lambda: None, _replay])
+    monkeypatch.setattr(demo_command, "sleep", lambda seconds: next(pauses)())
+    assert _demo("--advance").count("wait for their replays") == 1
+    assert Case.objects.get().stage == Stage.IN_REVIEW
 
 
 def test_without_a_demo_there_is_nothing_to_take_on() -> None:

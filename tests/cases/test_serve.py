@@ -53,6 +53,15 @@ def test_a_stop_ends_web_and_worker_and_leaves_no_process(
     assert not [pid for pid in everything if alive(pid)]
 
 
+def test_mails_lead_to_the_port_that_is_served(serving: tuple[subprocess.Popen[str], int]) -> None:
+    process, port = serving
+    until(lambda: _answers(port), process)
+    said = f"REPLAYCASES_BASE_URL=http://localhost:{port}".encode()
+    children = [Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") for pid in tree(process.pid) - {process.pid}]
+    assert children
+    assert all(said in environ for environ in children)
+
+
 def test_children_stop_when_the_supervisor_is_killed(serving: tuple[subprocess.Popen[str], int]) -> None:
     process, port = serving
     until(lambda: _answers(port), process)

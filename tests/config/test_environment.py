@@ -24,7 +24,7 @@ from replaycases.config import environment
         (lambda: environment.database("X", sqlite_path=Path("x")), "mysql://host/name"),
         (lambda: environment.database("X", sqlite_path=Path("x")), "postgres://host/"),
         (lambda: environment.broker("X"), "amqp://host"),
-        (lambda: environment.mail("X"), "http://mail.example"),
+        (lambda: environment.mail("X", embedded_folder=None), "http://mail.example"),
         (lambda: environment.origin("X", default=""), "replaycases.example"),
         (lambda: environment.origin("X", default=""), "https://replaycases.example/path"),
         (lambda: environment.secret("X", embedded_file=None), "short"),
@@ -65,7 +65,7 @@ def test_a_unix_redis_is_written_as_celery_wants_it(monkeypatch: pytest.MonkeyPa
 
 def test_mails_go_into_the_folder_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("X", "filemail:///var/mail")
-    assert environment.mail("X")["EMAIL_FILE_PATH"] == "/var/mail"
+    assert environment.mail("X", embedded_folder=None)["EMAIL_FILE_PATH"] == "/var/mail"
 
 
 def test_the_embedded_secret_is_made_once_and_only_for_its_owner(

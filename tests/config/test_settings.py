@@ -59,9 +59,13 @@ def test_cookies_have_names_that_a_browser_takes_over_tls_alone_where_there_is_t
     assert embedded.stdout.split() == ["sessionid", "csrftoken", "http://localhost:8000"]
 
 
-def test_mail_is_printed_unless_a_server_is_named(tmp_path: Path) -> None:
+def test_mails_are_files_of_the_embedded_default_and_printed_elsewhere_unless_a_server_is_named(tmp_path: Path) -> None:
+    send = "from django.core.mail import send_mail as s; s('Hello', 'One thing to know.', None, ['a@example.org'])"
+    assert manage(tmp_path, "shell", "--no-imports", "-c", send).stdout == ""
+    (kept,) = (tmp_path / "mail").iterdir()
+    assert "One thing to know." in kept.read_text()
+    assert "One thing to know." in manage(tmp_path, "shell", "--no-imports", "-c", send, **PRODUCTION).stdout
     code = "from django.conf import settings as s; print(s.EMAIL_BACKEND, s.EMAIL_HOST, s.EMAIL_PORT, s.EMAIL_USE_TLS)"
-    assert ".console." in manage(tmp_path, "shell", "--no-imports", "-c", code).stdout
     named = manage(tmp_path, "shell", "--no-imports", "-c", code, EMAIL_URL="smtp+tls://u:p@mail.example:587")
     assert named.stdout.split() == ["django.core.mail.backends.smtp.EmailBackend", "mail.example", "587", "True"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from argparse import ArgumentParser
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from django.conf import settings
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["advance"]:
-            _advance()
+            self._advance()
             return
         project = demo.load(settings.BASE_DIR / "examples")
         self.stdout.write(f"Project {project.key}: {len(INCIDENTS)} cases, comparisons queued for the worker.")
@@ -49,14 +49,18 @@ class Command(BaseCommand):
             names = ", ".join(name for name, _, _ in demo.PEOPLE)
             self.stdout.write(f"Log in as {names}; password of each: {password}")
 
-
-def _advance() -> None:
-    """Until every case is where it rests. Without a worker there is nothing to wait for: end it then."""
-    state = demo_walk.advance()
-    while state != "settled":
-        if state == "waiting":
-            time.sleep(PAUSE_SECONDS)
+    def _advance(self) -> None:
+        """Until every case is where it rests. Only a worker brings that about, so `serve` ends this with it."""
+        told = False
         state = demo_walk.advance()
+        while state != "settled":
+            if state == "waiting":
+                if not told:
+                    self.stdout.write("The demo's cases wait for their replays; they go on as a worker ends these.")
+                    self.stdout.flush()
+                    told = True
+                sleep(PAUSE_SECONDS)
+            state = demo_walk.advance()
 
 
 def _password(path: Path) -> str:

@@ -40,6 +40,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         _refuse_taken(host, port)
+        _name_port(port)
         stopping = _Stopping()
         guests: dict[str, subprocess.Popen[bytes]] = {}
         children = {"web": _start(web_command(host, port)), "worker": _start(worker_command())}
@@ -96,6 +97,12 @@ def _start(command: list[str]) -> subprocess.Popen[bytes]:
         start_new_session=True,
         preexec_fn=partial(die_with_parent, signal.SIGTERM, os.getpid()),
     )
+
+
+def _name_port(port: int) -> None:
+    """Links in mails lead here, unless it was said where people reach this server, or TLS stands before it."""
+    if not settings.HTTPS and not os.environ.get("REPLAYCASES_BASE_URL", "").strip():
+        os.environ["REPLAYCASES_BASE_URL"] = f"http://localhost:{port}"
 
 
 def _refuse_taken(host: str, port: int) -> None:
