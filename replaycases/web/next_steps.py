@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.urls import reverse
 
 from replaycases.cases.models import Case, DecisionKind, LaneName, Stage
 from replaycases.cases.policies import REVIEWED, Action, ActionName
+from replaycases.web import gate_rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class NextStep:
     """`form` names the form of the box that does it; else `address` is the page on which it is done. `why` says what it
-    is for."""
+    is for. `override` is the action that proposes to go on without a red baseline, where none was seen yet;
+    `override_address` the page of it."""
 
     action: Action
     why: str
     form: str = ""
     address: str = ""
+    override: Action | None = None
+    override_address: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,16 +55,16 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
         yield NextStep(action=actions["add_revision"], why=why, address=reverse("new_revision", args=[name]))
     elif case.stage == Stage.QUARANTINED:
         why = "The statement is complete and the failure was seen in quarantine."
-        yield NextStep(action=actions["submit"], why=why, form="submission")
+        yield NextStep(action=actions["submit"], why=why, form="submission", **_without_red(case, actions))
     elif case.stage == Stage.IN_REVIEW:
         why = "Nothing that must be redacted is left in these bytes."
-        yield NextStep(action=actions["approve_redaction"], why=why, address=f"{review}#redaction")
+        yield NextStep(action=actions["approve_redaction"], why=why, address=f"{review}#decide")
     elif case.stage == Stage.REDACTION_APPROVED:
         why = "The affected version is red on the reviewed fixture in every run."
-        yield NextStep(action=actions["mark_reproduced"], why=why, form="reproduction")
+        yield NextStep(action=actions["mark_reproduced"], why=why, form="reproduction", **_without_red(case, actions))
     if case.stage in REVIEWED and DecisionKind.EXPECTATION not in approved:
         why = "The prohibited outcome and its checks are what must hold."
-        yield NextStep(action=actions["approve_expectation"], why=why, address=f"{review}#expectation")
+        yield NextStep(action=actions["approve_expectation"], why=why, address=f"{review}#decide")
     if case.stage == Stage.REPRODUCED and case.lane != LaneName.BLOCKING:
         why = "From nonblocking it goes on to the lane that blocks releases." if case.lane else "It enters a lane."
         yield NextStep(action=actions["promote"], why=why, address=reverse("case_promotion", args=[name]))
@@ -69,3 +74,10 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
     if case.stage == Stage.NON_REPLAYABLE:
         why = "It was closed because the decisive condition could not be replayed."
         yield NextStep(action=actions["reopen"], why=why, form="reopening")
+
+
+def _without_red(case: Case, actions: Mapping[ActionName, Action]) -> dict[str, Any]:
+    newest = case.latest_comparison
+    if newest is not None and newest.old_red is True:
+        return {}
+    return {"override": actions["propose_override"], "override_address": gate_rows.override_address(case, "red")}

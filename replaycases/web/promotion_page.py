@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import OuterRef, Subquery, Value
 from django.db.models.functions import Coalesce, NullIf
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 
 from replaycases.accounts.models import User
@@ -33,37 +32,13 @@ from replaycases.cases.models import (
     Run,
     Stage,
 )
-from replaycases.web import history_strip, proposal_rows
+from replaycases.web import gate_rows, history_strip, proposal_rows
 from replaycases.web.forms_lanes import HistoryForm, PromotionForm
 from replaycases.web.labels import Look
 
-GATE_LOOKS: Mapping[gates.GateState, Look] = {
-    "error": Look(word="error", css="bad", icon="warn"),
-    "unsatisfied": Look(word="unsatisfied", css="bad", icon="cross"),
-    "overridden": Look(word="overridden", css="look", icon="pen"),
-    "satisfied": Look(word="satisfied", css="ok", icon="check"),
-    "not_applicable": Look(word="not applicable", css="dunno", icon="dash"),
-}
 # Gates about the way into a lane: they say nothing of a revision that stands there.
 WAY_IN: frozenset[gates.GateName] = frozenset({"history", "promoter"})
 COMPATIBILITY_VERDICTS = frozenset({"compatible_pass", "compatible_fail"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Link:
-    label: str
-    address: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class GateRow:
-    """`override` is the address at which one can be proposed, "" where none is possible."""
-
-    gate: gates.Gate
-    look: Look
-    css: str
-    links: tuple[Link, ...]
-    override: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +131,7 @@ def context(
     stands = next((entry for entry in shown.entries if _holds(entry, case, lane)), None)
     if stands is not None:
         found = [gate for gate in found if gate.name not in WAY_IN]
-    blocking = [gate for gate in _blocking_first(found) if gate.blocks]
+    blocking = [gate for gate in gate_rows.blocking_first(found) if gate.blocks]
     pending = [proposal for proposal in shown.proposals if proposal.state == ProposalState.PENDING]
     return {
         "section": "lanes",
@@ -165,7 +140,7 @@ def context(
         "revision": case.current_revision,
         "target": lane,
         "stands": stands,
-        "gates": [_row(case, gate, lane, offers) for gate in _blocking_first(found)],
+        "gates": gate_rows.rows(case, found, GATES_OF[lane], may_propose=offers),
         "sums": _sums(found),
         "blocking": blocking,
         "why_not": _why_not(actions["promote"], blocking, stands, case),
@@ -197,42 +172,9 @@ def _watched(shown: Shown) -> LaneEntry | None:
     return next(iter(own or shown.entries), None)
 
 
-def _blocking_first(found: Iterable[gates.Gate]) -> list[gates.Gate]:
-    order = list(GATE_LOOKS)
-    return sorted(found, key=lambda gate: order.index(gate.state))
-
-
 def _sums(found: Sequence[gates.Gate]) -> list[tuple[Look, int]]:
-    counts = {state: sum(gate.state == state for gate in found) for state in GATE_LOOKS}
-    return [(GATE_LOOKS[state], count) for state, count in counts.items() if count]
-
-
-def _row(case: Case, gate: gates.Gate, lane: LaneName, may_propose: bool) -> GateRow:
-    possible = may_propose and gates.may_override(gate.name, gate.state, GATES_OF[lane])
-    return GateRow(
-        gate=gate,
-        look=GATE_LOOKS[gate.state],
-        css="block" if gate.blocks else "over" if gate.state == "overridden" else "",
-        links=tuple(Link(label=shown.label, address=_address(case, gate.name, shown)) for shown in gate.evidence),
-        override=f"{reverse('case_overrides', args=[case.readable_id])}?gate={gate.name}" if possible else "",
-    )
-
-
-def _address(case: Case, gate: gates.GateName, shown: gates.Evidence) -> str:
-    page = reverse("case", args=[case.readable_id])
-    if shown.kind == "comparison" and shown.number:
-        return reverse("comparison", args=[case.readable_id, shown.number])
-    if shown.kind == "run" and shown.number:
-        return reverse("run", args=[case.project.key, shown.number])
-    if shown.kind == "proposal":
-        return f"{reverse('case_promotion', args=[case.readable_id])}#overrides"
-    if shown.kind == "revision" and shown.number:
-        return reverse("revision", args=[case.readable_id, shown.number])
-    if shown.kind in ("decision", "comments"):
-        return reverse("case_review", args=[case.readable_id])
-    if shown.kind == "details":
-        return reverse("case_owners" if gate == "owners" else "case_details", args=[case.readable_id])
-    return page + ("#controls" if shown.kind == "control" else "")
+    counts = {state: sum(gate.state == state for gate in found) for state in gate_rows.LOOKS}
+    return [(gate_rows.LOOKS[state], count) for state, count in counts.items() if count]
 
 
 def _why_not(promote: policies.Action, blocking: Sequence[gates.Gate], stands: LaneEntry | None, case: Case) -> str:

@@ -12,11 +12,10 @@ from django.urls import reverse
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.accounts.roles import DECIDES_EXPECTATION, DECIDES_REDACTION, READS_QUARANTINED_EVIDENCE, Role
+from replaycases.accounts.roles import DECIDES_EXPECTATION, DECIDES_REDACTION, Role
 from replaycases.cases import decisions, gates, policies, reading
 from replaycases.cases.models import (
     Case,
-    Classification,
     Control,
     Decision,
     DecisionKind,
@@ -24,19 +23,12 @@ from replaycases.cases.models import (
     FixtureRevision,
     ReviewComment,
 )
-from replaycases.web import check_words, difference_rows, document_rows, revision_page
+from replaycases.web import check_words, difference_rows, document_rows, gate_rows, revision_page
 from replaycases.web.document_rows import EVENTS
-from replaycases.web.labels import Look
+from replaycases.web.gate_rows import GateRow
 from replaycases.web.revision_page import DETECT
 
 DIFFERENCES_SHOWN = 40
-GATE_LOOKS: Mapping[gates.GateState, Look] = {
-    "error": Look(word="error", css="bad", icon="warn"),
-    "unsatisfied": Look(word="unsatisfied", css="bad", icon="cross"),
-    "overridden": Look(word="overridden", css="look", icon="pen"),
-    "satisfied": Look(word="satisfied", css="ok", icon="check"),
-    "not_applicable": Look(word="not applicable", css="dunno", icon="dash"),
-}
 UNREAD = "You cannot read what it covers: it is quarantined evidence."
 
 
@@ -63,25 +55,15 @@ class ControlAsked:
     why_not: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class GateRow:
-    gate: gates.Gate
-    look: Look
-
-    @property
-    def css(self) -> str:
-        return "block" if self.gate.blocks else "over" if self.gate.state == "overridden" else ""
-
-
 def context(case: Case, user: User) -> dict[str, Any]:
     """Everything of the page but its forms. `case` has a current revision."""
     revision = _revision(case)
     held = access.roles_of(user, case.project)
     own = decisions.own_work(user, case)
-    readable = _reads(revision, held)
+    readable = reading.readable_by(revision, user, held=held)
     redaction, expectation = (_asked(case, revision, user, kind, held, own, readable) for kind in _TITLES)
     begin = revision_page.begin_of(case, revision, user) if readable else None
-    found = gate_rows(case, user)
+    found = gates_of(case, user)
     document = revision_page.document_of(revision) if readable else None
     return {
         **revision_page.docket_of(case, "review"),
@@ -101,7 +83,7 @@ def context(case: Case, user: User) -> dict[str, Any]:
         "checks": check_words.told(document, document.get(DETECT, {})) if document is not None else [],
         "events": sum(len(document.get(key, ())) for key in EVENTS) if document is not None else 0,
         "shown_differences": DIFFERENCES_SHOWN,
-        **_since(case, document, begin, held),
+        **_since(case, document, begin, user, held),
     }
 
 
@@ -178,12 +160,6 @@ def confirmation_address(case: Case, revision: FixtureRevision, kind: DecisionKi
     return f"{reverse(f'{kind.value}_approval', args=[case.readable_id])}?{urlencode(shown)}"
 
 
-def _reads(revision: FixtureRevision, held: frozenset[Role]) -> bool:
-    if reading.classification_of(revision) == Classification.QUARANTINED:
-        return not held.isdisjoint(READS_QUARANTINED_EVIDENCE)
-    return bool(held)
-
-
 def controls_asked(
     revision: FixtureRevision, case: Case, user: User, held: frozenset[Role], own: str
 ) -> list[ControlAsked]:
@@ -208,18 +184,20 @@ def controls_of(revision: FixtureRevision, case: Case, user: User) -> list[Contr
     return controls_asked(revision, case, user, held, decisions.own_work(user, case))
 
 
-def gate_rows(case: Case, user: User) -> list[GateRow]:
+def gates_of(case: Case, user: User) -> list[GateRow]:
     """The gates on the way to an approved redaction, those that block first."""
     found = gates.gates_of(case, "redaction_approved", actor=user)
-    return sorted((GateRow(gate=gate, look=GATE_LOOKS[gate.state]) for gate in found), key=lambda r: not r.gate.blocks)
+    return gate_rows.rows(case, found, "redaction_approved", may_propose=False)
 
 
-def _since(case: Case, document: Mapping[str, Any] | None, begin: int | None, held: frozenset[Role]) -> dict[str, Any]:
+def _since(
+    case: Case, document: Mapping[str, Any] | None, begin: int | None, user: User, held: frozenset[Role]
+) -> dict[str, Any]:
     """The differences from revision `begin`, if it can be read."""
     if begin is None or document is None:
         return {"old": None, "differences": None, "places": []}
     old = FixtureRevision.objects.select_related("case__project", "payload", "detect").get(case=case, number=begin)
-    if not _reads(old, held):
+    if not reading.readable_by(old, user, held=held):
         return {"old": old, "differences": None, "places": []}
     found = difference_rows.compare(revision_page.document_of(old), document)
     return {

@@ -298,3 +298,22 @@ def test_the_page_of_a_case_with_everything_takes_twelve_queries(
         with django_assert_max_num_queries(12):
             html = page(client, made)
     assert "a probe found drift" in html
+
+
+@pytest.mark.parametrize(("roles", "links"), [((Role.RESPONDER, Role.QA_LEAD), True), ((Role.RESPONDER,), False)])
+def test_a_missing_red_leads_to_its_override_for_who_may_propose_one(
+    project: Project, roles: tuple[Role, ...], links: bool
+) -> None:
+    case = factories.case(project, factories.person(project, Role.RESPONDER))
+    client = client_of(factories.person(project, *roles))
+    refused = client.post("/cases/RC-1/submission/", {"fixture_hash": factories.revision(case).fixture_hash})
+    address = 'href="/cases/RC-1/overrides/?gate=red"'
+    for html in (page(client, case), refused.content.decode()):
+        assert (address in html) is links
+        assert ("This needs the role QA lead" in html) is not links
+
+
+def test_no_override_is_offered_where_the_red_was_seen(project: Project) -> None:
+    of = factories.people(project)
+    made = factories.quarantined(of)
+    assert "without it" not in page(client_of(of.responder), made)

@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.template import Context
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -16,6 +17,8 @@ from replaycases.cases.models import Stage
 from replaycases.web import labels, topbar
 
 register = template.Library()
+
+_STYLES = {"minute": "j M Y H:i", "time": "H:i", "day": "j M Y"}
 
 
 @register.simple_tag
@@ -83,11 +86,19 @@ def short_commit(commit: str) -> str:
     return commit[:7] if len(commit) == 40 and set(commit) <= set("0123456789abcdef") else commit
 
 
-@register.inclusion_tag("parts/when.html")
-def when(at: datetime | None, style: str = "minute") -> dict[str, Any]:
+@register.simple_tag
+def when(at: datetime | None, style: str = "minute") -> SafeString:
     """An instant, with the full time and zone on hover. `style` is "minute", "time" or "day"."""
-    local = timezone.localtime(at) if at else None
-    return {"at": local, "style": style, "offset": local.strftime("%z") if local else ""}
+    if at is None:
+        return format_html('<span class="mute">{}</span>', "not yet")
+    local = timezone.localtime(at)
+    return format_html(
+        '<time datetime="{}" title="{}, UTC{}">{}</time>',
+        local.isoformat(),
+        date_format(local, "Y-m-d H:i:s T"),
+        local.strftime("%z"),
+        date_format(local, _STYLES.get(style, _STYLES["minute"])),
+    )
 
 
 @register.inclusion_tag("parts/stage.html")

@@ -16,12 +16,23 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.accounts.models import User
 from replaycases.cases import closing, details, flags, gates, lifecycle, policies
-from replaycases.cases.models import Boundary, Case, CaseOwner, ClosingStep, FlagReason, GraderFinding, Provenance
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    CaseOwner,
+    ClosingStep,
+    FlagReason,
+    GraderFinding,
+    Provenance,
+    Stage,
+)
+from replaycases.web import gate_rows
 from replaycases.web.forms_details import EditStatementForm, GraderForm, OwnersForm, ProvenanceForm
 from replaycases.web.scope import CaseId, case_or_404, user_of
 from replaycases.web.views.cases import render_case
 
 Act = Callable[[User, Case], object]
+_OVERRIDING: tuple[policies.ActionName, ...] = ("propose_override",)
 
 
 def _act(request: HttpRequest, case_id: CaseId, do: Act, done: str) -> HttpResponse:
@@ -41,13 +52,17 @@ def _act(request: HttpRequest, case_id: CaseId, do: Act, done: str) -> HttpRespo
 def _conflict(request: HttpRequest, case: Case, refused: policies.InvalidTransition) -> HttpResponse:
     case.refresh_from_db()
     seen = request.POST.get("fixture_hash", "")
+    found = refused.gates if isinstance(refused, gates.GatesClosed) else ()
+    target: gates.Target = "reproduced" if case.stage == Stage.REDACTION_APPROVED else "in_review"
+    [overriding] = policies.available_actions(case, user_of(request), only=_OVERRIDING)
     context = {
         "section": "cases",
         "tab": "overview",
         "case": case,
         "revision": case.current_revision,
         "reason": str(refused),
-        "gates": refused.gates if isinstance(refused, gates.GatesClosed) else (),
+        "gates": gate_rows.rows(case, found, target, may_propose=overriding.allowed),
+        "overriding": overriding,
         "changed": isinstance(refused, lifecycle.SeenAnother),
         "seen": seen if seen.startswith("sha256:") and len(seen) == len("sha256:") + 64 else "",
     }
