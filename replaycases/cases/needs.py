@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 from uuid import UUID
 
+from django.db import models
 from django.db.models import (
     BooleanField,
     CharField,
@@ -25,6 +26,7 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Value,
+    When,
 )
 from django.utils import timezone
 
@@ -54,12 +56,13 @@ from replaycases.cases.policies import OPEN
 MOST = 25
 VERIFIED = "verified_red_to_green"
 
-Section = Literal["uncontained", "reviews", "expectations", "returned", "ready", "expiring", "flagged"]
+Section = Literal["uncontained", "reviews", "expectations", "returned", "drafts", "ready", "expiring", "flagged"]
 ROLES: Mapping[Section, frozenset[Role]] = {
     "uncontained": may.CONFIRMS_CONTAINMENT,
     "reviews": may.DECIDES_REDACTION,
     "expectations": may.DECIDES_EXPECTATION,
     "returned": may.ADDS_REVISIONS,
+    "drafts": may.SUBMITS,
     "ready": may.PROMOTES,
     "expiring": may.READS_QUARANTINED_EVIDENCE,
     "flagged": may.REVIEWS_AGAIN,
@@ -82,7 +85,7 @@ COLUMNS = (
 @dataclass(frozen=True, kw_only=True)
 class CaseRow:
     """One case of a list. `own_work`: the person captured or edited it. `why` is the newest open flag's reason, for a
-    flagged case, or what was returned, for a returned one."""
+    flagged case, what was returned, for a returned one, or what a draft waits for (`_NEXT_STEP`)."""
 
     readable_id: str
     title: str
@@ -204,7 +207,7 @@ def _lists(user: User, roles: Held) -> dict[Section, list[CaseRow]]:
         for section, key, number, *rest in first.union(*others, all=True):
             lists[section].append(_row(f"{key}-{number}", *rest))
     for name, rows in lists.items():
-        rows.sort(key=_by_end if name in ("reviews", "expectations", "expiring") else _by_age)
+        rows.sort(key=_by_end if name in ("reviews", "expectations", "drafts", "expiring") else _by_age)
     return lists
 
 
@@ -261,7 +264,9 @@ def _by(user: User) -> Q:
     return Q(created_by=user) | Q(on_behalf_of=user)
 
 
-def _why(name: Section) -> Subquery | Value:
+def _why(name: Section) -> Subquery | Value | models.Case:
+    if name == "drafts":
+        return _NEXT_STEP
     if name == "flagged":
         standing = ReviewFlag.objects.filter(case=OuterRef("pk"), cleared_at=None).order_by("-raised_at")
         return Subquery(standing.values("reason")[:1], output_field=CharField())
@@ -322,6 +327,12 @@ def _returned_to(user: User, projects: list[UUID]) -> QuerySet[Case]:
     return cases.filter(Exists(own), Exists(_returned(OuterRef("current_revision")))).order_by("stage_since")
 
 
+def _drafts(user: User, projects: list[UUID]) -> QuerySet[Case]:
+    """The person's own cases that nobody reviews yet: the soonest to end first."""
+    own = Case.objects.filter(_by(user), project__in=projects, stage=Stage.QUARANTINED)
+    return own.order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since")
+
+
 def _ready(user: User, projects: list[UUID]) -> QuerySet[Case]:
     """By what stands on the case itself. The gates are computed on the promotion page and again when it is promoted."""
     return Case.objects.filter(_READY, project__in=projects).order_by("stage_since")
@@ -341,11 +352,21 @@ _CHOSEN = {
     "reviews": _reviews,
     "expectations": _expectations,
     "returned": _returned_to,
+    "drafts": _drafts,
     "ready": _ready,
     "expiring": _expiring,
     "flagged": _flagged,
 }
 _UNCONTAINED = Q(security_incident=True, contained_at=None)
+_NEXT_STEP = models.Case(
+    When(current_revision=None, then=Value("fixture")),
+    When(_UNCONTAINED, then=Value("containment")),
+    When(latest_comparison=None, then=Value("confirmation")),
+    When(latest_comparison__computed_at=None, then=Value("running")),
+    When(latest_comparison__old_red=True, then=Value("submission")),
+    default=Value("red"),
+    output_field=CharField(),
+)
 _READY = Q(stage=Stage.REPRODUCED, verdict=VERIFIED, lane__in=("", LaneName.NONBLOCKING))
 _EXPECTATION_WAITS = Q(
     stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED), expectation_approved=False

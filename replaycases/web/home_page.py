@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -83,6 +83,28 @@ def _counted(count: int, one: str, many: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DraftStep:
+    """What to do next with a draft and where; `label` is "" where the person can only wait."""
+
+    told: str
+    label: str
+    route: str = "case"
+    place: str = ""
+
+
+DRAFT_STEPS: Mapping[str, DraftStep] = {
+    "fixture": DraftStep(told="It has no fixture yet.", label="Add the fixture", route="new_revision"),
+    "containment": DraftStep(told="The security owner confirms containment first.", label=""),
+    "confirmation": DraftStep(
+        told="Replay the affected version: is the failure seen?", label="Replay it", place="#request"
+    ),
+    "running": DraftStep(told="Its replays have not ended yet.", label=""),
+    "red": DraftStep(told="The affected version was not seen to fail.", label="Look why"),
+    "submission": DraftStep(told="The failure was seen.", label="Submit it", place="#next"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Row:
     """A case of a list with what only the page says: `left` until its evidence ends ("over" when it has), and whether
     that is soon; how long it `waited`; the lane that may come `next`."""
@@ -93,6 +115,7 @@ class Row:
     waited: str
     next: str
     why: str
+    step: DraftStep | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +163,7 @@ def _row(case: CaseRow) -> Row:
         waited=span(now - case.stage_since),
         next=LaneName.BLOCKING.value if case.lane else LaneName.NONBLOCKING.value,
         why=_why(case),
+        step=DRAFT_STEPS.get(case.why),
     )
 
 

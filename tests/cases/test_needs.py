@@ -16,6 +16,7 @@ from replaycases.cases.models import (
     Boundary,
     Case,
     CaseOwner,
+    Comparison,
     DecisionKind,
     DecisionOutcome,
     FlagReason,
@@ -94,7 +95,7 @@ def in_hours(hours: int) -> Any:
     [
         (Role.VIEWER, set()),
         (Role.ADMINISTRATOR, set()),
-        (Role.RESPONDER, {"returned", "expiring"}),
+        (Role.RESPONDER, {"returned", "drafts", "expiring"}),
         (Role.WORKFLOW_ENGINEER, {"returned"}),
         (Role.PRIVACY_REVIEWER, {"reviews", "returned", "expiring"}),
         (Role.SECURITY_OWNER, {"uncontained", "expiring"}),
@@ -152,6 +153,39 @@ def test_a_returned_revision_waits_for_its_author_and_no_longer_for_the_reviewer
     assert [(row.readable_id, row.why) for row in needs.of(responder).lists["returned"]] == [("RC-1", "redaction")]
     decide(case, reviewer, DecisionKind.REDACTION, DecisionOutcome.APPROVED)
     assert ids(responder, "returned") == []
+
+
+def test_a_draft_waits_for_who_captured_it_until_it_is_submitted(case: Case, responder: User) -> None:
+    other = factories.person(case.project, Role.RESPONDER)
+    assert (ids(responder, "drafts"), ids(other, "drafts")) == (["RC-1"], [])
+    second = factories.fixture(case_id="second")
+    factories.case(case.project, responder, second, on_behalf_of=other)
+    assert ids(other, "drafts") == ["RC-2"]
+    now(case, stage=Stage.IN_REVIEW)
+    assert ids(responder, "drafts") == ["RC-2"]
+
+
+def test_a_draft_says_what_it_waits_for(project: Project) -> None:
+    of = factories.people(project)
+    case = factories.case(project, of.responder)
+
+    def step() -> str:
+        return needs.of(of.responder).lists["drafts"][0].why
+
+    assert step() == "confirmation"
+    now(case, security_incident=True)
+    assert step() == "containment"
+    revision = case.current_revision
+    now(case, current_revision=None)
+    assert step() == "fixture"
+    now(case, current_revision=revision, security_incident=False)
+    factories.describe(of, case)
+    factories.replayed(of, case)
+    assert step() == "submission"
+    Comparison.objects.update(old_red=None)
+    assert step() == "red"
+    Comparison.objects.update(computed_at=None, document=None, label="", old_red=None)
+    assert step() == "running"
 
 
 def test_an_expectation_waits_until_it_is_approved_and_again_once_that_is_void(case: Case, owner: User) -> None:

@@ -113,6 +113,23 @@ def test_an_empty_page_says_which_kind_of_empty(project: Project, roles: tuple[R
     assert said in page(factories.person(project, *roles))
 
 
+def test_a_draft_leads_to_its_next_step(project: Project) -> None:
+    responder = factories.person(project, Role.RESPONDER)
+    case = factories.case(project, responder)
+    html = page(responder)
+    assert headings(html)[0] == "Drafts to finish"
+    assert 'href="/cases/RC-1/#request">Replay it<' in html
+    assert "No decision waits" not in html
+    set_to(case, current_revision=None)
+    assert 'href="/cases/RC-1/revisions/new/">Add the fixture<' in page(responder)
+
+
+def test_a_proposal_leads_to_where_it_is_decided(responders_case: Case, everyone: User) -> None:
+    filled(responders_case, everyone)
+    proposal = Proposal.objects.get()
+    assert f'href="/cases/RC-1/promotion/#proposal-{proposal.pk}">Decide<' in page(everyone)
+
+
 def test_somebody_in_no_project_is_told_whom_to_ask(db: None) -> None:
     html = page(User.objects.create_user("nobody", "nobody@example.invalid"))
     assert "You are in no project yet" in html
