@@ -16,6 +16,7 @@ from replaycases.accounts.roles import DECIDES_EXPECTATION, DECIDES_REDACTION, R
 from replaycases.cases import decisions, gates, policies, reading
 from replaycases.cases.models import (
     Case,
+    Classification,
     Control,
     Decision,
     DecisionKind,
@@ -48,10 +49,11 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlAsked:
-    """A control, the approval that stands for it, and why the reader may not approve it."""
+    """A control, the approval that stands for it, whether the reader may read it, and why they may not approve it."""
 
     control: Control
     standing: Decision | None
+    readable: bool
     why_not: str
 
 
@@ -170,12 +172,13 @@ def controls_asked(
         .defer("payload__body")
         .prefetch_related(Prefetch("decisions", standing, to_attr="approvals"))
     )
-    rows = []
+    rows, reads_all = [], reading.reads_quarantined(held)
     for control in controls:
+        readable = reads_all or control.payload.classification != Classification.QUARANTINED
         mine = "You added this control. Somebody else approves it." if control.created_by_id == user.pk else own
         why_not = policies.why_not_allowed("approve_control", case, user, held=held) or mine
         given = next(iter(control.approvals), None)
-        rows.append(ControlAsked(control=control, standing=given, why_not=why_not))
+        rows.append(ControlAsked(control=control, standing=given, readable=readable, why_not=why_not))
     return sorted(rows, key=lambda row: row.standing is not None)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from replaycases.accounts.models import Project, User
 from tests import factories, services
@@ -36,6 +36,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
 def browser() -> Iterator[Browser]:
     services.require("Chromium", None if CHROMIUM else "install the package chromium")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    expect.set_options(timeout=15_000)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield started
@@ -90,6 +91,26 @@ def session(browser: Browser, live_server: Any, everyone: User) -> Iterator[Sess
     made = signed_in(browser, live_server.url, everyone)
     yield made
     made.context.close()
+
+
+@pytest.fixture
+def people(project: Project) -> factories.People:
+    return factories.people(project)
+
+
+@pytest.fixture
+def entered(browser: Browser, live_server: Any) -> Iterator[Callable[..., Session]]:
+    """Signs somebody in; every session is closed at the end, and none saw a breach of the content policy."""
+    made: list[Session] = []
+
+    def enter(user: User, **options: Any) -> Session:
+        made.append(signed_in(browser, live_server.url, user, **options))
+        return made[-1]
+
+    yield enter
+    for session in made:
+        assert session.violations() == []
+        session.context.close()
 
 
 @pytest.fixture(scope="session")

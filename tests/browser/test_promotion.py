@@ -5,35 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from replaycases.accounts.models import Project, User
 from replaycases.cases.models import LaneEntry
 from tests import factories, in_process
-from tests.browser.conftest import Session, signed_in
 from tests.factories import People
 
 pytestmark = pytest.mark.service
-
-
-@pytest.fixture
-def people(project: Project) -> People:
-    return factories.people(project)
-
-
-@pytest.fixture
-def entered(browser: Browser, live_server: Any) -> Any:
-    """Signs somebody in; every session is closed at the end, and none saw a breach of the content policy."""
-    made: list[Session] = []
-
-    def enter(user: User, **options: Any) -> Session:
-        made.append(signed_in(browser, live_server.url, user, **options))
-        return made[-1]
-
-    yield enter
-    for session in made:
-        assert session.violations() == []
-        session.context.close()
 
 
 def described_by(page: Page, button: str) -> str:
