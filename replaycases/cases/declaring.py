@@ -6,10 +6,9 @@ from functools import partial
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F
 
-from replaycases.accounts.models import Project, User
-from replaycases.cases import bell, comparing
+from replaycases.accounts.models import User
+from replaycases.cases import bell, comparing, numbers
 from replaycases.cases.clock import Now
 from replaycases.cases.models import Comparison, Control, FixtureRevision, Implementation, LaneEntry, Run, RunSet
 
@@ -46,7 +45,7 @@ def declare(
         lane_entry=lane_entry,
         requested_by=actor,
     )
-    first = take_numbers(project, "next_run_number", size)
+    first = numbers.take(project, "next_run_number", size)
     runs = Run.objects.bulk_create(
         Run(project=project, number=first + index, run_set=run_set, index=index, not_before=Now())
         for index in range(size)
@@ -73,10 +72,3 @@ def _refuse_what_does_not_fit(
         raise ValidationError("Only a control with a mutation can be replayed mutated.")
     if lane_entry and (lane_entry.left_at is not None or lane_entry.revision_id != revision.pk):
         raise ValidationError("This revision does not stand in the lane any more.")
-
-
-def take_numbers(project: Project, counter: str, count: int) -> int:
-    """The first of `count` readable numbers; the UPDATE locks the project's row, so none is handed out twice."""
-    Project.objects.filter(pk=project.pk).update(**{counter: F(counter) + count})
-    following: int = Project.objects.values_list(counter, flat=True).get(pk=project.pk)
-    return following - count

@@ -7,12 +7,11 @@ from datetime import datetime
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import F
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CHANGES_CONTENT, CREATES_CASES
-from replaycases.cases import comparing, events, evidence, expiry, failure_statement, lifecycle, policies, texts
+from replaycases.cases import comparing, events, evidence, expiry, failure_statement, lifecycle, numbers, policies, texts
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -69,7 +68,7 @@ def create_case(
     with transaction.atomic():
         case = Case(
             project=project,
-            number=_take_number(project),
+            number=numbers.take(project, "next_number"),
             **said,
             security_incident=security_incident,
             created_by=actor,
@@ -314,11 +313,6 @@ def _ends(case: Case, upload: _Upload, expires_at: datetime) -> datetime | None:
 
 def _keep(project: Project, data: bytes, classification: Classification, ends: datetime | None) -> Payload:
     return evidence.store(project, data, media_type=evidence.JSON_TYPE, classification=classification, expires_at=ends)
-
-
-def _take_number(project: Project) -> int:
-    Project.objects.filter(pk=project.pk).update(next_number=F("next_number") + 1)
-    return Project.objects.values_list("next_number", flat=True).get(pk=project.pk) - 1
 
 
 def _behalf(on_behalf_of: User | None) -> dict[str, str]:

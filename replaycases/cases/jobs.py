@@ -20,7 +20,7 @@ from django.db.models import F, Q, QuerySet
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS
-from replaycases.cases import bell, comparing, declaring, events, evidence, policies
+from replaycases.cases import bell, comparing, declaring, events, evidence, numbers, policies
 from replaycases.cases.clock import Now, after
 from replaycases.cases.models import (
     MAX_ATTEMPTS,
@@ -129,7 +129,7 @@ def request_comparison(
         policies.require_locked(revision.case, actor, "request_comparison")
         comparison = Comparison.objects.create(
             project=project,
-            number=declaring.take_numbers(project, "next_comparison_number", 1),
+            number=numbers.take(project, "next_comparison_number"),
             revision=revision,
             old=old,
             new=new,
