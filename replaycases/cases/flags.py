@@ -44,7 +44,7 @@ def raise_flag(actor: User | None, *, case: Case, reason: FlagReason, detail: st
     if actor is not None and reason not in BY_PEOPLE:
         raise ValidationError("This reason is found by the system. Choose another one.")
     with transaction.atomic():
-        case = policies.require_locked(case, actor, "raise_flag") if actor is not None else _locked(case)
+        case = policies.require_locked(case, actor, "raise_flag") if actor is not None else policies.locked(case)
         standing = case.flags.filter(reason=reason, cleared_at=None).first()
         if standing is not None and actor is not None:
             raise InvalidTransition("A re-review is asked for already, for this reason.")
@@ -157,8 +157,3 @@ def _raise(actor: User | None, case: Case, reason: FlagReason, detail: str) -> R
         after={"flagged": True, "reason": reason.value, "lane": case.lane},
     )
     return flag
-
-
-def _locked(case: Case) -> Case:
-    lock_project(case.project)
-    return Case.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=case.pk)

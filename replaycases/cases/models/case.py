@@ -24,16 +24,16 @@ class Stage(models.TextChoices):
 class Case(models.Model):
     """`case_id` is the fixture's own name, "" until there is one; `readable_id` ("RC-17") is ours. Trigger, prohibited
     outcome and deciding evidence are the failure statement; `reported_symptom` is what was reported, in whatever words.
-    `on_behalf_of` is for whom the capturer captured, `statement_by` who last restated one of the three parts, None while
-    they are the capturer's. `evidence_expires_at` is when the quarantined evidence ends, None
-    where there is none; `expiry_warned` is how many of the warnings before it were given.
+    `on_behalf_of` is for whom the capturer captured, `statement_by` who last restated one of the three parts, None
+    while they are the capturer's. `evidence_expires_at` is when the quarantined evidence ends, None where there is
+    none; `expiry_warned` is how many of the warnings before it were given.
 
-    Only `cases.lifecycle` assigns `stage` and `lane`. `lane` repeats the strongest lane in which a revision stands,
-    `verdict` the label of `latest_comparison`, the newest one of the current revision ("" while it waits or where
-    there is none), `last_verdict` the last label that any such comparison gave, since `verdict_since`,
-    `previous_verdict` the one before it, `flagged` whether a re-review flag is open, and
-    `expectation_approved` whether an approval of the expectation stands: for lists, which must not
-    ask for each row.
+    Only `cases.lifecycle` assigns `stage`. The rest repeats other rows for lists, which must not ask for each row:
+    `lane` the strongest lane in which a revision stands (assigned by `cases.lane_moves`), `verdict` the label of
+    `latest_comparison`, the newest one of the current revision ("" while it waits or where there is none),
+    `last_verdict` the last label that any such comparison gave, since `verdict_since`, `previous_verdict` the one
+    before it, `flagged` whether a re-review flag is open, `expectation_approved` whether an approval of the expectation
+    stands.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

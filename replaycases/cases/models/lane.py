@@ -61,7 +61,7 @@ class LeftBy(models.TextChoices):
 
 class LaneEntry(models.Model):
     """A revision's stay in a lane; open while `left_at` is null. At most one revision of a case stands in one lane.
-    `demotion` is the proposal by which it came down into this lane. Only `cases.lifecycle` writes one."""
+    `demotion` is the proposal by which it came down into this lane. Only `cases.lane_moves` writes one."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lane = models.ForeignKey(Lane, on_delete=models.PROTECT, related_name="entries")
