@@ -31,6 +31,7 @@ Action = Literal[
     "security_incident.flagged",
     "security_incident.cleared",
     "containment.confirmed",
+    "evidence.end_set",
     "evidence.extended",
     # decisions
     "redaction.approved",

@@ -6,6 +6,7 @@ bytes are not destroyed yet.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.core.exceptions import ValidationError
@@ -86,6 +87,32 @@ def extend(actor: User, *, proposal: Proposal) -> Case:
     return case
 
 
+def end_with(actor: User, *, case: Case, brought: Iterable[Payload]) -> None:
+    """The same bytes are the same evidence. Every case of the project that holds quarantined bytes among `brought` and
+    has no end yet, because it held them as redacted, ends with them from now on; also the case that brought them, as
+    redacted, while another one holds them raw. In the transaction that brings them, with the project's row locked."""
+    raw = Payload.objects.filter(pk__in=[payload.pk for payload in brought], expires_at__isnull=False)
+    for payload in raw.filter(classification=Classification.QUARANTINED).order_by("expires_at").defer("body"):
+        endless = _holders(payload).filter(evidence_expires_at=None).select_related("project")
+        for held in endless.order_by("number"):
+            _give_end(actor, case if held.pk == case.pk else held, payload, brought_by=case)
+
+
+def _give_end(actor: User, case: Case, payload: Payload, *, brought_by: Case) -> None:
+    assert payload.expires_at is not None
+    case.evidence_expires_at = payload.expires_at
+    case.save(update_fields=["evidence_expires_at"])
+    events.record(
+        actor=actor,
+        action="evidence.end_set",
+        subject=case,
+        project=case.project,
+        case=case,
+        object_hash=payload.digest,
+        after={"expires_at": payload.expires_at.isoformat(), "brought_by": brought_by.readable_id},
+    )
+
+
 def overdue(cases: QuerySet[Case]) -> QuerySet[Case]:
     """Those among `cases` whose raw evidence is past its time, the longest first."""
     return cases.filter(evidence_expires_at__lte=timezone.now()).order_by("evidence_expires_at")
@@ -145,7 +172,7 @@ def _lengthen(case: Case, until: datetime) -> int:
     for payload in Payload.objects.filter(_held_by(case)).filter(
         classification=Classification.QUARANTINED, expires_at__isnull=False
     ):
-        others = Case.objects.filter(_holds(payload)).exclude(pk=case.pk)
+        others = _holders(payload).exclude(pk=case.pk)
         earliest: datetime | None = others.aggregate(at=Min("evidence_expires_at"))["at"]
         ends = min(until, earliest) if earliest else until
         moved += Payload.objects.filter(pk=payload.pk, expires_at__lt=ends).update(expires_at=ends)
@@ -161,11 +188,11 @@ def _held_by(case: Case) -> Q:
     return held
 
 
-def _holds(payload: Payload) -> Q:
-    held = Q(revisions__payload=payload) | Q(revisions__detect=payload)
-    for link in ("payload", "detect", "mutation"):
-        held |= Q(**{f"revisions__controls__{link}": payload})
-    return held
+def _holders(payload: Payload) -> QuerySet[Case]:
+    """The cases that hold these bytes."""
+    revisions = FixtureRevision.objects.filter(Q(payload=payload) | Q(detect=payload))
+    controls = Control.objects.filter(Q(payload=payload) | Q(detect=payload) | Q(mutation=payload))
+    return Case.objects.filter(pk__in=revisions.values("case").union(controls.values("revision__case")))
 
 
 def _day(at: datetime) -> str:

@@ -231,6 +231,7 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
     """The cases, each with what stands around it."""
     here = {"case": OuterRef("pk")}
     raw = Q(payload__classification=Classification.QUARANTINED) | Q(detect__classification=Classification.QUARANTINED)
+    raw_mutation = Q(mutation__classification=Classification.QUARANTINED)
     open_comments = ReviewComment.objects.filter(revision__case=OuterRef("pk"), resolved_at=None).order_by()
     stays = LaneEntry.objects.filter(**here, lane__name=LaneName.NONBLOCKING, left_at=None)
     policy = Lane.objects.filter(project=OuterRef("project"), name=LaneName.BLOCKING)
@@ -239,7 +240,7 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
     ).annotate(
         open_comments=Subquery(open_comments.values("revision__case").annotate(n=Count("pk")).values("n")),
         raw_revision=Exists(FixtureRevision.objects.filter(raw, **here)),
-        raw_control=Exists(Control.objects.filter(raw, revision__case=OuterRef("pk"))),
+        raw_control=Exists(Control.objects.filter(raw | raw_mutation, revision__case=OuterRef("pk"))),
         stay=Subquery(stays.values("pk")[:1]),
         # A foreign key in a subquery comes back as SQLite keeps it, unless it is said what it is.
         stay_revision=Subquery(stays.values("revision")[:1], output_field=UUIDField()),

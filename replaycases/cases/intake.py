@@ -171,6 +171,7 @@ def add_control(
         )
         control.full_clean()
         control.save(force_insert=True)
+        expiry.end_with(actor, case=case, brought=_brought(control.payload, control.detect, control.mutation))
         comparing.control_added(control)
         events.record(
             actor=actor,
@@ -298,7 +299,12 @@ def _add(
     case.latest_comparison = None
     case.verdict = ""
     case.save(update_fields=["case_id", "current_revision", "latest_comparison", "verdict"])
+    expiry.end_with(actor, case=case, brought=_brought(revision.payload, revision.detect))
     return revision
+
+
+def _brought(*kept: Payload | None) -> list[Payload]:
+    return [payload for payload in kept if payload is not None]
 
 
 def _ends(case: Case, upload: _Upload, expires_at: datetime) -> datetime | None:

@@ -29,6 +29,7 @@ SENTENCES: Mapping[str, tuple[str, str]] = {
     "security_incident.flagged": ("flagged it as a security incident", "warn"),
     "security_incident.cleared": ("cleared the flag of a security incident", "dash"),
     "containment.confirmed": ("confirmed containment", "check"),
+    "evidence.end_set": ("brought bytes in as raw evidence that this case holds too: they end", "clock"),
     "evidence.extended": ("lengthened the life of its raw evidence", "clock"),
     "redaction.approved": ("approved the redaction", "check"),
     "redaction.returned": ("returned the redaction", "cross"),

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import expiry
+from replaycases.cases import evidence, expiry, gates, intake, reading
 from replaycases.cases.models import (
     AuditEvent,
     Boundary,
@@ -26,6 +26,8 @@ from replaycases.cases.policies import InvalidTransition
 from tests import factories
 
 pytestmark = pytest.mark.django_db
+
+GATE, MUTATION = "evidence_expiry", "a control's mutation"
 
 
 @pytest.fixture
@@ -120,6 +122,82 @@ def test_bytes_that_another_case_holds_end_with_the_first_of_them(
     extend(case, 20, by=reviewer)
     assert factories.revision(case).payload_id == factories.revision(twin).payload_id
     assert Payload.objects.get(pk=factories.revision(case).payload_id).expires_at == twin.evidence_expires_at
+
+
+# --- bytes that two cases hold ---------------------------------------------------------------------------------------
+
+
+def endless(case: Case) -> str:
+    """What the gate says of the end of its raw evidence."""
+    (found,) = [gate for gate in gates.gates_of(case, "in_review", actor=case.created_by) if gate.name == GATE]
+    return found.state
+
+
+@pytest.mark.parametrize("kind", ["fixture", "control", MUTATION])
+def test_a_case_that_held_the_bytes_as_redacted_ends_with_them_once_they_come_in_raw(
+    project: Project, responder: User, kind: str
+) -> None:
+    other = factories.case(project, responder, factories.fixture(input={"order": "o-2"}))
+    control = factories.control(factories.revision(other), factories.person(project, Role.WORKFLOW_ENGINEER))
+    assert (other.evidence_expires_at, endless(other)) == (None, "not_applicable")
+    assert control.mutation is not None
+    held = {"fixture": factories.revision(other).payload, "control": control.payload, MUTATION: control.mutation}[kind]
+    raw = evidence.read(held)
+    if kind == MUTATION:
+        mine = factories.case(project, responder, classification=Classification.QUARANTINED)
+        intake.add_control(
+            responder,
+            revision=factories.revision(mine),
+            name="mine",
+            outcome_type=control.outcome_type,
+            fixture=factories.fixture(case_id="control-2"),
+            mutation=raw,
+        )
+    else:
+        mine = factories.case(project, responder, raw, classification=Classification.QUARANTINED)
+    other.refresh_from_db()
+    mine.refresh_from_db()
+    assert mine.evidence_expires_at is not None
+    assert (other.evidence_expires_at, endless(other)) == (mine.evidence_expires_at, "satisfied")
+    event = AuditEvent.objects.get(action="evidence.end_set")
+    assert (event.case, event.actor) == (other, responder)
+    assert mine.readable_id in event.after
+
+
+def test_a_case_that_brings_as_redacted_what_another_holds_raw_ends_with_that(
+    case: Case, project: Project, responder: User
+) -> None:
+    mine = factories.case(project, responder)
+    assert mine.evidence_expires_at == case.evidence_expires_at is not None
+    mine.refresh_from_db()
+    assert (mine.evidence_expires_at, endless(mine)) == (case.evidence_expires_at, "satisfied")
+
+
+def test_what_has_an_end_keeps_its_own(case: Case, project: Project, responder: User) -> None:
+    ends_in(case, days=9)
+    factories.case(project, responder, classification=Classification.QUARANTINED)
+    before, _ = case.evidence_expires_at, case.refresh_from_db()
+    assert case.evidence_expires_at == before
+    assert not AuditEvent.objects.filter(action="evidence.end_set").exists()
+
+
+def test_a_case_of_another_project_with_the_same_bytes_gets_no_end(responder: User, project: Project) -> None:
+    elsewhere = factories.project("XX")
+    other = factories.case(elsewhere, factories.person(elsewhere, Role.RESPONDER))
+    factories.case(project, responder, classification=Classification.QUARANTINED)
+    other.refresh_from_db()
+    assert other.evidence_expires_at is None
+
+
+def test_bytes_that_a_reviewer_approved_are_neither_raw_again_nor_end(project: Project, responder: User) -> None:
+    other = factories.case(project, responder)
+    reading.release_revision(factories.revision(other))
+    mine = factories.case(project, responder, classification=Classification.QUARANTINED)
+    other.refresh_from_db()
+    payload = factories.revision(mine).payload
+    assert payload == factories.revision(other).payload
+    assert (payload.classification, payload.expires_at) == (Classification.REDACTED, None)
+    assert (other.evidence_expires_at, endless(other)) == (None, "not_applicable")
 
 
 def test_bytes_that_were_released_keep_their_own_time(case: Case, reviewer: User) -> None:
