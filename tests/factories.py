@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 from replaycases.accounts.models import Membership, Project, User
 from replaycases.accounts.roles import Role
@@ -136,6 +137,11 @@ def revision(of: Case) -> FixtureRevision:
     return of.current_revision
 
 
+def control_fixture(name: str = "confirmed") -> bytes:
+    """What a control of that name holds: nothing else holds it."""
+    return fixture(case_id=f"control-{crc32(repr(name).encode())}")
+
+
 def control(at: FixtureRevision, actor: User, *, name: str = "confirmed") -> Control:
     """A control with the mutation under which it must turn red."""
     return intake.add_control(
@@ -143,7 +149,7 @@ def control(at: FixtureRevision, actor: User, *, name: str = "confirmed") -> Con
         revision=at,
         name=name,
         outcome_type=OutcomeType.SUCCESS,
-        fixture=fixture(case_id="control-1"),
+        fixture=control_fixture(name),
         mutation=MUTATION,
         classification=Classification.REDACTED,
     )

@@ -34,6 +34,7 @@ from replaycases.cases.models import (
     Provenance,
     ReviewComment,
     Run,
+    RunSet,
 )
 
 K = TypeVar("K")
@@ -126,6 +127,17 @@ class Facts:
         hashes = (self.case.project_id, revision.fixture_hash, revision.checks_hash)
         return [run for run in self.bundle.runs[hashes] if run.run_set.implementation.digest == implementation.digest]
 
+    @property
+    def voided(self) -> list[RunSet]:
+        """The sets that somebody took out: those of the affected and the fixed code on this fixture, and those on the
+        revision's controls."""
+        sides = [side for side in (self.affected, self.fixed) if side]
+        runs = [run for side in sides for run in self.runs_of(side)]
+        beside = (run for found in self.bundle.runs.values() for run in found if run.run_set.control_id)
+        controls = {control.pk for control in self.controls}
+        runs += [run for run in beside if run.run_set.control_id in controls]
+        return list({run.run_set_id: run.run_set for run in runs if run.run_set.voided_at}.values())
+
     def runs_in(self, stay: LaneEntry) -> list[Run]:
         """Every run of a stay that the bundle was asked for, in the order of their numbers."""
         found = (run for runs in self.bundle.runs.values() for run in runs if run.run_set.lane_entry_id == stay.pk)
@@ -188,6 +200,7 @@ class Bundle:
                 side.digest for provenance in provenances for side in (provenance.affected, provenance.fixed) if side
             },
         )
+        wanted |= Q(run_set__revision__in=self._revisions, run_set__voided_at__isnull=False)
         if self._stays:
             wanted |= Q(run_set__lane_entry__in=self._stays)
         return _grouped(
@@ -223,8 +236,8 @@ class Bundle:
 
 def runs_where(wanted: Q) -> QuerySet[Run]:
     """The chosen runs by number, with their sets and implementations, without what they said. One query."""
-    every = Run.objects.filter(wanted).select_related("run_set__implementation").order_by("number")
-    return every.defer("stderr", "progress", "run_set__implementation__spec")
+    every = Run.objects.filter(wanted).select_related("run_set__implementation", "run_set__voided_by")
+    return every.order_by("number").defer("stderr", "progress", "run_set__implementation__spec")
 
 
 def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.utils import timezone
 
@@ -11,7 +11,7 @@ from replaycases.accounts.models import User
 from replaycases.cases import decisions, failure_statement, fixtures
 from replaycases.cases.gate_facts import Facts
 from replaycases.cases.gate_found import Evidence, Found, listed, not_applicable, satisfied, unsatisfied
-from replaycases.cases.models import Boundary, Decision, DecisionKind, FixtureRevision
+from replaycases.cases.models import Boundary, Decision, DecisionKind, FixtureRevision, RunSet
 from replaycases.fixture.findings import FixtureInvalid
 
 _DETAILS = Evidence(kind="details", label="details")
@@ -138,15 +138,28 @@ def covered(facts: Facts) -> Found:
 
 
 def promoter(facts: Facts, *, actor: User) -> Found:
-    """Neither captured the case nor edited any revision of it, the one that last changed the expectation included."""
+    """Neither captured the case nor edited any revision of it, the one that last changed the expectation included; and
+    did not choose, by voiding others, the runs on which the promotion rests."""
     current(facts)
     revisions = facts.every_revision
     authors = [(revision.number, revision.created_by_id, revision.on_behalf_of_id) for revision in revisions]
     own = decisions.contributors(facts.case, authors).get(actor.pk)
     if own:
         return unsatisfied(own, "Somebody else of QA promotes it.")
+    chose = [one for one in facts.voided if one.voided_by_id == actor.pk]
+    if chose:
+        return unsatisfied(
+            f"You voided {len(chose)} of the run sets on this fixture and its controls.",
+            "Somebody else of QA promotes it.",
+        )
     last = _last_change_of_checks(revisions)
     return satisfied(f"{actor}; the expectation is {last.created_by}'s, of revision {last.number}.")
+
+
+def without_voided(sets: Iterable[RunSet]) -> str:
+    """Which runs the others stand without, by whom and why; "" where none was taken out. For the end of a detail."""
+    told = [f"{one.voided_by} voided a set of {one.size}: {one.void_reason}" for one in sets]
+    return f" Left out: {listed(told)}." if told else ""
 
 
 def _last_change_of_checks(revisions: Sequence[FixtureRevision]) -> FixtureRevision:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from replaycases.cases.gate_facts import Facts
 from replaycases.cases.gate_found import Evidence, Found, listed, not_applicable, satisfied, unsatisfied
-from replaycases.cases.gate_rules import current
+from replaycases.cases.gate_rules import current, without_voided
 from replaycases.cases.lane_history import history_of, why_unread
 from replaycases.cases.models import ENDED, Comparison, Control, Implementation, OutcomeType, Run, RunState
 from replaycases.verdict.labels import Label
@@ -200,7 +200,7 @@ def repeated_runs(facts: Facts) -> Found:
         return unsatisfied(
             f"{len(read)} of {needed} runs of {fixed}.{unread}", f"Ask for {needed - len(read)} more.", *_runs(read)
         )
-    return satisfied(f"{len(read)} runs of {fixed} with one observation.{unread}", *_runs(read))
+    return satisfied(f"{len(read)} runs of {fixed} with one observation.{unread}{_left_out(facts)}", *_runs(read))
 
 
 def history(facts: Facts) -> Found:
@@ -222,7 +222,7 @@ def history(facts: Facts) -> Found:
         waits = f" {found.outstanding} are on their way." if found.outstanding else ""
         remedy = f"Wait for {found.missing} daily runs, or ask for them now.{waits}"
         return unsatisfied(f"{told}{more}.", remedy, *_runs(found.counting))
-    return satisfied(f"{told}{more}.", *_runs(found.counting))
+    return satisfied(f"{told}{more}.{_left_out(facts)}", *_runs(found.counting))
 
 
 # --- what they are made of ------------------------------------------------------------------------------------------
@@ -239,6 +239,12 @@ def _not_computed(asked: Sequence[Comparison], none: str, remedy: str) -> Found:
     if asked:
         return unsatisfied(f"Comparison {asked[0].number} waits for replays.", _WAIT, _comparison(asked[0]))
     return unsatisfied(none, remedy)
+
+
+def _left_out(facts: Facts) -> str:
+    """What was voided of the fixed version here, beside what is counted without it: a lucky run is not picked unseen."""
+    fixed = facts.fixed
+    return without_voided(one for one in facts.voided if fixed and one.implementation.digest == fixed.digest)
 
 
 def _standing(runs: Sequence[Run]) -> list[Run]:

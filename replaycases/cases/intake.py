@@ -155,6 +155,7 @@ def add_control(
     shown = _tool_shown(revision, upload.loaded, tool)
     with transaction.atomic():
         case = policies.require_locked(revision.case, actor, "add_control")
+        _require_other(revision, upload.loaded)
         ends = _ends(case, upload, case.evidence_expires_at or expiry.expiry_for(case.project, None))
         control = Control(
             revision=revision,
@@ -245,6 +246,15 @@ def _free_name(revision: FixtureRevision, name: str) -> str:
         taken = f"Revision {revision.number} has a control of this name already. Choose another one."
         raise ValidationError({"name": taken})
     return kept
+
+
+def _require_other(revision: FixtureRevision, loaded: Fixture) -> None:
+    """A control stands beside the incident: the incident itself, or one control under several outcomes, is none."""
+    if loaded.fixture_hash == revision.fixture_hash:
+        raise ValidationError({"fixture": "This is the incident itself. A control shows what is well beside it."})
+    same = revision.controls.filter(fixture_hash=loaded.fixture_hash).first()
+    if same is not None:
+        raise ValidationError({"fixture": f"This is the control {same.name} again. Each shows an outcome of its own."})
 
 
 def _mutated(fixture: bytes, mutation: bytes) -> Fixture:

@@ -299,9 +299,10 @@ def _cancel_one(run_id: UUID) -> None:
 
 
 def void(actor: User, *, run_set: RunSet, reason: str) -> None:
-    """Take a set out of every verdict, with a reason that stays shown. Raises PermissionDenied, ValidationError without
-    a reason, InvalidTransition if it is out already."""
+    """Take a set out of every verdict, with a reason that stays shown; who does promotes nothing that rests on what is
+    left. Raises PermissionDenied, ValidationError without a reason, InvalidTransition if it is out already."""
     access.require(actor, run_set.project, *VOIDS_RUN_SETS)
+    policies.refuse_tokens(actor)
     if not reason.strip():
         raise ValidationError("Say why the set is voided.")
     with transaction.atomic():

@@ -5,6 +5,9 @@ Called by `cases.lifecycle` on the locked case, which has checked who and when.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from uuid import UUID
+
 from django.utils import timezone
 
 from replaycases.accounts.models import User
@@ -41,6 +44,31 @@ def enter(
     )
     _repeat_on(case)
     return entry
+
+
+def namesakes(cases: Iterable[Case]) -> dict[UUID, LaneEntry]:
+    """By case, a stay of another case of its project whose fixture bears the same case_id: a suite holds each once, so
+    no two of them stand in lanes. One query."""
+    chosen = list(cases)
+    stays = LaneEntry.objects.filter(
+        left_at=None,
+        case__project__in={case.project_id for case in chosen},
+        revision__fixture_case_id__in={case.case_id for case in chosen},
+    ).select_related("lane", "case__project", "revision")
+    return {
+        case.pk: stay
+        for stay in stays
+        for case in chosen
+        if case.pk != stay.case_id
+        and (case.project_id, case.case_id) == (stay.case.project_id, stay.revision.fixture_case_id)
+    }
+
+
+def why_not_beside(stay: LaneEntry) -> str:
+    return (
+        f"{stay.case} stands in lane {stay.lane.name} under the same case_id, {stay.revision.fixture_case_id}: a suite "
+        "holds each name once. Retire one of the two, or capture this one under a name of its own."
+    )
 
 
 def leave(case: Case, entry: LaneEntry, how: LeftBy) -> None:

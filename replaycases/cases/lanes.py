@@ -172,12 +172,14 @@ def preview(actor: User, *, cases: Sequence[Case], lane: LaneName) -> list[Previ
     held = {key: access.roles_of(actor, project) for key, project in projects.items()}
     entries = LaneEntry.objects.filter(case__in=cases, lane__name=lane, left_at=None)
     inside = {entry.revision_id for entry in entries}
+    others = lane_moves.namesakes(cases)
     return [
         Preview(
             case=case,
             gates=every,
             why=policies.why_not_allowed("promote", case, actor, held=held[case.project_id])
             or ("It stands there already." if case.current_revision_id in inside else "")
+            or (lane_moves.why_not_beside(others[case.pk]) if case.pk in others else "")
             or " ".join(f"{gate.title}: {gate.detail}" for gate in every if gate.blocks),
         )
         for case, every in zip(cases, found, strict=True)

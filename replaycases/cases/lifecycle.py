@@ -191,6 +191,7 @@ def promote(actor: User, *, case: Case, lane: LaneName, fixture_hash: str, note:
         _same_fixture(case, fixture_hash)
         current, inside = _current(case), lane_moves.stays(case)
         _refuse_standing(current, lane, inside)
+        _refuse_namesake(case)
         passed = gates.require_open(case, GATES_OF[lane], actor=actor)
         before = {name.value: entry.revision.number for name, entry in inside.items()}
         for name, entry in inside.items():
@@ -243,6 +244,12 @@ def _refuse_standing(current: FixtureRevision, lane: LaneName, inside: Mapping[L
         raise InvalidTransition(f"Revision {current.number} stands in lane {lane} already.")
     if LaneName.BLOCKING in there:
         raise InvalidTransition(f"Revision {current.number} blocks already. Two people demote it.")
+
+
+def _refuse_namesake(case: Case) -> None:
+    other = lane_moves.namesakes([case]).get(case.pk)
+    if other is not None:
+        raise InvalidTransition(lane_moves.why_not_beside(other))
 
 
 # --- what all of them are made of -----------------------------------------------------------------------------------

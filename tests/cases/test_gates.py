@@ -41,6 +41,7 @@ from replaycases.cases.models import (
     Proposal,
     Provenance,
     Run,
+    RunSet,
     RunState,
 )
 from replaycases.verdict.labels import Label
@@ -792,6 +793,27 @@ def test_voided_runs_do_not_count(of: People, inside: Case) -> None:
     jobs.void(of.qa, run_set=runs[0].run_set, reason="The wrong build.")
     in_process.replay_all()
     assert repeated(of, inside).detail.startswith("2 of 5 runs")
+
+
+def test_who_voided_a_set_does_not_promote_on_what_is_left_and_all_see_it(of: People, inside: Case) -> None:
+    factories.with_history(of, inside)
+    (unlucky,) = queued(of, inside, 1)
+    ended(unlucky, passed=False, observed=observed(inside))
+    assert repeated(of, inside).state == "unsatisfied"
+    jobs.void(of.qa, run_set=unlucky.run_set, reason="It ran on a broken host.")
+    left = repeated(of, inside)
+    assert left.state == "satisfied"
+    assert f"{of.qa} voided a set of 1: It ran on a broken host." in left.detail
+    by = {who: gate(inside, "blocking", "promoter", who).state for who in (of.qa, of.lead)}
+    assert by == {of.qa: "unsatisfied", of.lead: "satisfied"}
+
+
+def test_who_voided_a_set_on_a_control_does_not_promote_either(of: People, inside: Case) -> None:
+    beside = RunSet.objects.filter(control__isnull=False).first()
+    assert beside is not None
+    jobs.void(of.qa, run_set=beside, reason="It ran on a broken host.")
+    assert gate(inside, "blocking", "promoter", of.qa).state == "unsatisfied"
+    assert gate(inside, "blocking", "promoter", of.lead).state == "satisfied"
 
 
 def test_repetitions_are_of_the_fixed_version(of: People, inside: Case) -> None:

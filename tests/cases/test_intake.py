@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -134,6 +135,17 @@ def test_what_comes_later_ends_with_the_rest_of_the_case(actor: User) -> None:
     assert control.mutation is not None
     kept = {payload.expires_at for payload in (revision.payload, control.payload, control.mutation)}
     assert kept == {case.evidence_expires_at}
+
+
+def test_a_control_is_neither_the_incident_nor_another_control_again(actor: User, case: Case) -> None:
+    revision = factories.revision(case)
+    factories.control(revision, actor, name="confirmed")
+    add = partial(intake.add_control, actor, revision=revision, name="late", outcome_type=OutcomeType.TIMEOUT)
+    with pytest.raises(ValidationError, match="the incident itself"):
+        add(fixture=factories.fixture(), mutation=factories.MUTATION)
+    with pytest.raises(ValidationError, match="the control confirmed again"):
+        add(fixture=factories.control_fixture("confirmed"), mutation=factories.MUTATION)
+    assert revision.controls.count() == 1
 
 
 def test_the_first_quarantined_bytes_of_a_blank_case_give_it_an_end(actor: User) -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils import timezone
 
-from replaycases.accounts.models import User
+from replaycases.accounts.models import ApiToken, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import jobs
 from replaycases.cases.clock import Now, after
@@ -215,6 +215,14 @@ def test_an_implementation_of_another_project_is_refused(actor: User, run_set: R
     foreign = factories.implementation(elsewhere, factories.everyone(elsewhere))
     with pytest.raises(ValidationError):
         jobs.request_run_set(actor, revision=run_set.revision, implementation=foreign, size=1)
+
+
+def test_a_token_voids_nothing(run_set: RunSet, actor: User) -> None:
+    actor.token = ApiToken(project=run_set.project, user=actor)
+    with pytest.raises(PermissionDenied, match="A token never decides"):
+        jobs.void(actor, run_set=run_set, reason="bad host")
+    run_set.refresh_from_db()
+    assert run_set.voided_at is None
 
 
 def test_voiding_needs_qa_and_a_reason(run_set: RunSet, actor: User) -> None:

@@ -218,6 +218,26 @@ def test_a_daily_run_makes_history(of: People, inside: Case) -> None:
     assert lanes.history(standing(inside)).counted == 1
 
 
+# --- one name once ---------------------------------------------------------------------------------------------------
+
+
+def test_two_cases_under_one_case_id_stand_in_no_lanes_together(of: People) -> None:
+    first = factories.nonblocking(of)
+    second = factories.reproduced(of)
+    (shown,) = lanes.preview(of.qa, cases=[second], lane=LaneName.NONBLOCKING)
+    assert not shown.will_move
+    assert f"{first.readable_id} stands in lane nonblocking under the same case_id" in shown.why
+    with pytest.raises(InvalidTransition, match="a suite holds each name once"):
+        factories.promoted(of, second, LaneName.NONBLOCKING)
+    assert list(LaneEntry.objects.values_list("case", flat=True)) == [first.pk]
+
+
+def test_a_case_id_in_another_project_is_another_name(of: People) -> None:
+    factories.nonblocking(of)
+    elsewhere = factories.people(factories.project("XY"))
+    assert factories.nonblocking(elsewhere).lane == LaneName.NONBLOCKING
+
+
 # --- policy ---------------------------------------------------------------------------------------------------------
 
 
