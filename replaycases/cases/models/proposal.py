@@ -59,6 +59,7 @@ class Proposal(models.Model):
 
     class Meta:
         ordering = ["-proposed_at"]
+        indexes = [models.Index(fields=["proposed_at"], condition=Q(state="pending"), name="proposal_waiting")]
         constraints = [
             models.UniqueConstraint(
                 fields=["case", "kind", "gate"], condition=Q(state="pending"), name="proposal_pending_once"
