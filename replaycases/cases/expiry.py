@@ -190,8 +190,8 @@ def _held_by(case: Case) -> Q:
 
 def _holders(payload: Payload) -> QuerySet[Case]:
     """The cases that hold these bytes."""
-    revisions = FixtureRevision.objects.filter(Q(payload=payload) | Q(detect=payload))
-    controls = Control.objects.filter(Q(payload=payload) | Q(detect=payload) | Q(mutation=payload))
+    revisions = FixtureRevision.objects.filter(Q(payload=payload) | Q(detect=payload)).order_by()
+    controls = Control.objects.filter(Q(payload=payload) | Q(detect=payload) | Q(mutation=payload)).order_by()
     return Case.objects.filter(pk__in=revisions.values("case").union(controls.values("revision__case")))
 
 
