@@ -90,6 +90,11 @@ class Column:
     def total(self) -> int:
         return sum(self.counts.values())
 
+    @property
+    def top(self) -> int:
+        """Where the highest block begins, and the number of runs stands above it."""
+        return min((block.y for block in self.blocks), default=FLOOR)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Health:

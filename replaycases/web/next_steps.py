@@ -16,15 +16,20 @@ from replaycases.web import gate_rows
 @dataclass(frozen=True, kw_only=True)
 class NextStep:
     """`form` names the form of the box that does it; else `address` is the page on which it is done. `why` says what it
-    is for. `override` is the action that proposes to go on without a red baseline, where none was seen yet;
-    `override_address` the page of it."""
+    is for; `named` is a better name for it here than the action's own. `override` is the action that proposes to go on
+    without a red baseline, where none was seen yet; `override_address` the page of it."""
 
     action: Action
     why: str
     form: str = ""
+    named: str = ""
     address: str = ""
     override: Action | None = None
     override_address: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.named or self.action.label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +57,8 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
         yield NextStep(action=actions["confirm_containment"], why=why, form="containment")
     if case.current_revision_id is None and case.stage in (Stage.QUARANTINED, Stage.IN_REVIEW):
         why = "The case started from a blank form: it needs the recorded fixture."
-        yield NextStep(action=actions["add_revision"], why=why, address=reverse("new_revision", args=[name]))
+        address = reverse("new_revision", args=[name])
+        yield NextStep(action=actions["add_revision"], named="Add the fixture", why=why, address=address)
     elif case.stage == Stage.QUARANTINED:
         why = "The statement is complete and the failure was seen in quarantine."
         yield NextStep(action=actions["submit"], why=why, form="submission", **_without_red(case, actions))

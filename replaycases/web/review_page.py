@@ -130,7 +130,7 @@ def _asked(
         policies.why_not_allowed(name, case, user, held=held, own_work=own) or ("" if readable else UNREAD)
         for name in _ACTIONS[kind]
     )
-    if standing is not None and not approve:
+    if standing is not None:
         approve = f"It is approved already, by {standing.decided_by}."
     return Asked(
         kind=kind,

@@ -25,7 +25,7 @@ _IDENTIFIER = re.compile(r"sha256:|([a-z]+:)?[0-9a-f]{8}-[0-9a-f]{4}-")
 _STATE = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 # What the sentence has said already, in these words or better ones.
-_SAID_ALREADY = frozenset({"stage", "state", "kind"})
+_SAID_ALREADY = frozenset({"stage", "state", "kind", "flagged"})
 _OWN_WORDS = frozenset({"reason", "note", "missing", "changed", "detail", "resolution", "text"})
 
 
@@ -137,8 +137,8 @@ def _cut(whole: str) -> str:
 
 
 def _own(value: str | int) -> str:
-    """Somebody's own text, as they wrote it."""
-    return f"“{value}”"
+    """Somebody's own text as they wrote it, or one of a few names that stand for it."""
+    return _said(value) if _STATE.fullmatch(str(value)) else f"“{value}”"
 
 
 def _said(value: str | int) -> str:

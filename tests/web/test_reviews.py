@@ -179,7 +179,8 @@ def test_the_owner_approves_the_expectation_once_it_can_be_read(project: Project
     assert client.post(EXPECT, {**seen(case), "checks_hash": "sha256:" + "1" * 64}).status_code == 409
     assert client.post(EXPECT, seen(case)).status_code == 302
     assert Decision.objects.get().kind == DecisionKind.EXPECTATION
-    assert "It is approved already" in words(client.get(REVIEW))
+    assert "The expectation is approved by" in words(client.get(REVIEW))
+    assert "Approve the expectation" not in words(client.get(REVIEW))
 
 
 def test_the_expectation_is_returned_with_a_reason(project: Project, responder: User, owner: User) -> None:
