@@ -13,15 +13,15 @@ from django.utils import timezone
 
 from replaycases.cases import recent
 from replaycases.cases.models import LaneEntry, Run, RunState
+from replaycases.verdict.sides import UNREAD
 
 DAYS = 14
-# Such a run says nothing about the workflow, and is counted apart.
-NO_ENVIRONMENT = "environment_unavailable"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Day:
-    """Replays of one lane that ended on one local day. `environment` are those that could not run."""
+    """Replays of one lane that ended on one local day. `environment` are those that say nothing of the
+    workflow, and are counted apart."""
 
     lane: str
     day: date
@@ -49,7 +49,7 @@ def _count(projects: Iterable[UUID]) -> list[Day]:
         run_set__created_at__gte=since,
         state__in=(RunState.FINISHED, RunState.QUARANTINED),
     )
-    kept = Q(state=RunState.FINISHED) & ~Q(status=NO_ENVIRONMENT)
+    kept = Q(state=RunState.FINISHED) & ~Q(status__in=UNREAD)
     # A subquery: joined, the stays of all times would be read.
     lane = LaneEntry.objects.filter(pk=OuterRef("run_set__lane_entry")).values("lane__name")
     days = ended.order_by().annotate(lane=Subquery(lane), day=TruncDate("finished_at")).values("lane", "day")

@@ -17,14 +17,13 @@ from django.utils import timezone
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import PROMOTES, SETS_LANE_POLICY
-from replaycases.cases import lanes
+from replaycases.cases import lane_health, lanes
 from replaycases.cases.models import ENDED, Case, CiReport, Lane, LaneEntry, LaneName, Run, Stage
 from replaycases.web import history_strip, proposal_rows
 from replaycases.web.forms_lanes import PolicyForm
 from replaycases.web.history_strip import Health, Outcome
 from replaycases.web.labels import Look, verdict_look
 
-HEALTH_DAYS = 14
 CI_SHOWN = 8
 MOST_CANDIDATES = 500
 NO_VERDICT = Look(word="Not compared with its fixed version", css="dunno", icon="q")
@@ -158,13 +157,12 @@ def _runs_by_day(
 
 
 def _first_day() -> date:
-    return timezone.localdate() - timedelta(days=HEALTH_DAYS - 1)
+    return timezone.localdate() - timedelta(days=lane_health.DAYS - 1)
 
 
 def _every_day(found: Mapping[date, Counter[Outcome]]) -> dict[date, Mapping[Outcome, int]]:
-    return {
-        day: found.get(day, Counter()) for day in (_first_day() + timedelta(days=index) for index in range(HEALTH_DAYS))
-    }
+    days = (_first_day() + timedelta(days=index) for index in range(lane_health.DAYS))
+    return {day: found.get(day, Counter()) for day in days}
 
 
 def _reports(here: Iterable[Lane]) -> defaultdict[UUID, list[CiReport]]:
