@@ -96,10 +96,6 @@ def chosen(user: User, filters: Filters) -> QuerySet[AuditEvent]:
     return found.filter(**{name: value for name, value in narrowing.items() if value})
 
 
-def none() -> QuerySet[AuditEvent]:
-    return AuditEvent.objects.none()
-
-
 def export(actor: User, *, filters: Filters, form: Format) -> Iterator[str]:
     """The chosen events, oldest first, as text in parts. That they were exported is an event too, recorded before the
     first part. Raises PermissionDenied, or ValidationError without a project, unless the actor audits just one."""

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from replaycases.accounts.roles import AUDITS
 from replaycases.cases import audit_export
+from replaycases.cases.models import AuditEvent
 from replaycases.web import audit_page, timeline
 from replaycases.web.downloads import streamed
 from replaycases.web.scope import CaseId, case_or_404, user_of
@@ -28,7 +29,7 @@ def _page(request: HttpRequest, *, refused: str = "") -> HttpResponse:
     if not projects:
         raise PermissionDenied("Audit events are read by: " + ", ".join(sorted(role.label for role in AUDITS)) + ".")
     form = audit_page.AuditForm(request.GET, projects=projects)
-    found = audit_export.chosen(user, form.filters()) if form.is_valid() else audit_export.none()
+    found = audit_export.chosen(user, form.filters()) if form.is_valid() else AuditEvent.objects.none()
     context = {
         "section": "audit",
         "form": form,
