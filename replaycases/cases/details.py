@@ -17,9 +17,9 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from replaycases.accounts import access
-from replaycases.accounts.models import Membership, Project, Team, User
+from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import DECIDES_EXPECTATION
-from replaycases.cases import decisions, events, evidence, failure_statement, lifecycle, policies, texts
+from replaycases.cases import decisions, events, evidence, failure_statement, lifecycle, people, policies, texts
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -132,7 +132,9 @@ def set_owners(actor: User, *, case: Case, owners: Mapping[Boundary, User | Team
     are. Returns the owners as they are now. Raises PermissionDenied, InvalidTransition, and ValidationError for
     somebody outside the project."""
     for boundary, owner in owners.items():
-        _require_owner(Boundary(boundary), owner, case.project)
+        why_not = people.why_not_answer(owner, case.project) if owner is not None else ""
+        if why_not:
+            raise ValidationError({Boundary(boundary).value: why_not})
     with transaction.atomic():
         case = policies.require_locked(case, actor, "edit_details")
         kept = {owner.boundary: owner for owner in _owners_of(case)}
@@ -252,23 +254,6 @@ def _of_project(field: str, implementation: Implementation | None, project: Proj
     if implementation is not None and implementation.project_id != project.pk:
         raise ValidationError({field: f"This version is not registered in project {project.key}."})
     return implementation
-
-
-def _require_owner(boundary: Boundary, owner: User | Team | None, project: Project) -> None:
-    why_not = _why_not_own(owner, project)
-    if why_not:
-        raise ValidationError({boundary.value: why_not})
-
-
-def _why_not_own(owner: User | Team | None, project: Project) -> str:
-    if owner is None:
-        return ""
-    if isinstance(owner, User):
-        member = owner.is_active and Membership.objects.filter(user=owner, project=project).exists()
-        return "" if member else f"{owner} is not a member of project {project.key}."
-    if owner.project_id != project.pk:
-        return f"This is no team of project {project.key}."
-    return "" if owner.members.filter(is_active=True).exists() else f"Team {owner.name} has no members to answer."
 
 
 def _owners_of(case: Case) -> list[CaseOwner]:

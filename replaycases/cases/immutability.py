@@ -57,6 +57,9 @@ def install(using: str) -> None:
         for refusal in _refusals():
             for statement in _create(connection.vendor, refusal):
                 cursor.execute(statement)
+        for table in _kept_tables():
+            for statement in _whole(connection.vendor, table):
+                cursor.execute(statement)
     AuditHead.objects.using(using).get_or_create(pk=1)
 
 
@@ -68,6 +71,15 @@ def remove(using: str) -> None:
         for refusal in _refusals():
             on_table = f' ON "{refusal.table}"' if connection.vendor == "postgresql" else ""
             cursor.execute(f'DROP TRIGGER IF EXISTS "{refusal.name}"{on_table}')
+        for table in _kept_tables():
+            on_table = f' ON "{table._meta.db_table}"' if connection.vendor == "postgresql" else ""
+            cursor.execute(f'DROP TRIGGER IF EXISTS "{table._meta.db_table}_refuse_loss"{on_table}')
+
+
+def _kept_tables() -> tuple[type[Model], ...]:
+    """Those of which no row is ever deleted."""
+    never = (FixtureRevision, Control, AuditEvent, CiReport, CiResult)
+    return (*never, Run, RunSet, Decision, Proposal, LaneEntry, GraderFinding)
 
 
 def _refusals() -> Iterator[Refusal]:
@@ -124,7 +136,8 @@ NOT EXISTS (
     WHERE l.id = NEW.lane_id AND c.id = NEW.case_id
 )
 """
-# Who decides captured the case, stated anew what it is about, edited a revision of it up to the one in question, or had that done on their behalf.
+# Who decides captured the case, stated anew what it is about, edited a revision of it up to the one in question, or had
+# that done on their behalf.
 _OWN_WORK = """
 (EXISTS (
     SELECT 1 FROM cases_case c
@@ -132,6 +145,11 @@ _OWN_WORK = """
 ) OR EXISTS (
     SELECT 1 FROM cases_fixturerevision r JOIN cases_fixturerevision x ON x.case_id = r.case_id AND x.number >= r.number
     WHERE x.id = NEW.revision_id AND NEW.decided_by_id IN (r.created_by_id, r.on_behalf_of_id)
+) OR EXISTS (
+    SELECT 1 FROM cases_auditevent e
+    WHERE e.case_id = NEW.case_id AND e.actor_id = NEW.decided_by_id AND e.action = 'statement.edited'
+    AND (e."before" LIKE '%"trigger":%' OR e."before" LIKE '%"prohibited_outcome":%'
+         OR e."before" LIKE '%"deciding_evidence":%')
 ))
 """
 _OWN_CONTROL = """
@@ -172,6 +190,31 @@ def _once(model: type[Model], done: str, *open_fields: str) -> Iterator[Refusal]
 
 
 # --- dialects -------------------------------------------------------------------------------------------------------
+
+
+def _whole(vendor: str, model: type[Model]) -> list[str]:
+    """What takes rows away without a DELETE that a trigger sees: TRUNCATE, and SQLite's INSERT OR REPLACE."""
+    table = model._meta.db_table
+    name, message = f"{table}_refuse_loss", f"{table}: these rows are immutable, and none is lost"
+    if vendor == "sqlite":
+        same = " OR ".join(" AND ".join(f'o."{one}" = NEW."{one}"' for one in key) for key in _keys(model))
+        return [
+            f'CREATE TRIGGER "{name}" BEFORE INSERT ON "{table}" WHEN EXISTS '
+            f"(SELECT 1 FROM \"{table}\" o WHERE {same}) BEGIN SELECT RAISE(ABORT, '{message}'); END"
+        ]
+    return [
+        f'CREATE OR REPLACE FUNCTION "{name}"() RETURNS trigger LANGUAGE plpgsql AS '
+        f"$$ BEGIN RAISE EXCEPTION '{message}' USING ERRCODE = '23514'; END $$",
+        f'CREATE TRIGGER "{name}" BEFORE TRUNCATE ON "{table}" FOR EACH STATEMENT EXECUTE FUNCTION "{name}"()',
+    ]
+
+
+def _keys(model: type[Model]) -> Iterator[tuple[str, ...]]:
+    """The columns of which no two rows hold the same, key by key."""
+    columns = {field.name: field.column for field in model._meta.concrete_fields}
+    yield from ((field.column,) for field in model._meta.concrete_fields if field.unique)
+    for constraint in model._meta.total_unique_constraints:
+        yield tuple(columns[name] for name in constraint.fields)
 
 
 def _create(vendor: str, refusal: Refusal) -> list[str]:

@@ -33,7 +33,7 @@ from django.utils import timezone
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import proposals, recent
+from replaycases.cases import decisions, proposals, recent
 from replaycases.cases.expiry import WARNINGS
 from replaycases.cases.models import (
     Boundary,
@@ -52,9 +52,9 @@ from replaycases.cases.models import (
     Stage,
 )
 from replaycases.cases.policies import OPEN
+from replaycases.verdict.labels import Label
 
 MOST = 25
-VERIFIED = "verified_red_to_green"
 
 Section = Literal["uncontained", "reviews", "expectations", "returned", "drafts", "ready", "expiring", "flagged"]
 ROLES: Mapping[Section, frozenset[Role]] = {
@@ -248,16 +248,10 @@ def _arm(name: Section, chosen: QuerySet[Case], user: User) -> QuerySet[Case, An
     rows = Case.objects.filter(pk__in=chosen.values("pk")[:MOST]).order_by()
     annotated = rows.annotate(
         section=Value(name, output_field=CharField()),
-        own_work=ExpressionWrapper(_own_work(user), BooleanField()) if name == "reviews" else Value(False),
+        own_work=ExpressionWrapper(decisions.is_work_of(user), BooleanField()) if name == "reviews" else Value(False),
         why=_why(name),
     )
     return annotated.values_list(*COLUMNS)
-
-
-def _own_work(user: User) -> Q:
-    """Nobody approves what they captured, stated or edited, or had captured or edited on their behalf."""
-    edited = FixtureRevision.objects.filter(_by(user), case=OuterRef("pk"))
-    return _by(user) | Q(statement_by=user) | Q(Exists(edited))
 
 
 def _by(user: User) -> Q:
@@ -322,9 +316,9 @@ def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
 
 def _returned_to(user: User, projects: list[UUID]) -> QuerySet[Case]:
     """The current revision is the person's and came back: their turn."""
-    own = FixtureRevision.objects.filter(_by(user), pk=OuterRef("current_revision"))
-    cases = Case.objects.filter(project__in=projects, stage__in=OPEN)
-    return cases.filter(Exists(own), Exists(_returned(OuterRef("current_revision")))).order_by("stage_since")
+    own = Q(revision__created_by=user) | Q(revision__on_behalf_of=user)
+    returned = _returned(OuterRef("current_revision")).filter(own)
+    return Case.objects.filter(Exists(returned), project__in=projects, stage__in=OPEN).order_by("stage_since")
 
 
 def _drafts(user: User, projects: list[UUID]) -> QuerySet[Case]:
@@ -367,7 +361,7 @@ _NEXT_STEP = models.Case(
     default=Value("red"),
     output_field=CharField(),
 )
-_READY = Q(stage=Stage.REPRODUCED, verdict=VERIFIED, lane__in=("", LaneName.NONBLOCKING))
+_READY = Q(stage=Stage.REPRODUCED, verdict=Label.VERIFIED_RED_TO_GREEN, lane__in=("", LaneName.NONBLOCKING))
 _EXPECTATION_WAITS = Q(
     stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED), expectation_approved=False
 )
@@ -383,10 +377,8 @@ def _proposals(user: User, roles: Held) -> list[Proposal] | None:
         wanted |= Q(kind=kind, case__project__in=_with(roles, proposals.CONFIRMS[kind]))
     if not any(_with(roles, confirming) for confirming in proposals.CONFIRMS.values()):
         return None
-    edited = Exists(FixtureRevision.objects.filter(_by(user), case=OuterRef("case")))
-    own_work = Q(case__created_by=user) | Q(case__on_behalf_of=user) | Q(case__statement_by=user) | Q(edited)
     waiting = Proposal.objects.filter(wanted, state=ProposalState.PENDING).exclude(proposed_by=user)
-    waiting = waiting.exclude(own_work, kind=ProposalKind.OVERRIDE)
+    waiting = waiting.exclude(decisions.is_work_of(user, "case__"), kind=ProposalKind.OVERRIDE)
     rows = waiting.select_related("case__project", "proposed_by").order_by("proposed_at")[:MOST]
     held = [(proposal, roles.get(proposal.case.project_id, frozenset())) for proposal in rows]
     return [proposal for proposal, own in held if not own.isdisjoint(proposals.confirmers(proposal))]

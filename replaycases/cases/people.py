@@ -17,7 +17,7 @@ from django.utils import timezone
 from replaycases.accounts import access, tokens
 from replaycases.accounts.models import LONGEST_RETENTION_DAYS, ApiToken, Membership, Project, Scope, Team, User
 from replaycases.accounts.roles import ADMINISTERS, Role
-from replaycases.cases import events, policies
+from replaycases.cases import events, policies, users
 from replaycases.cases.locks import lock_project
 
 LONGEST_TOKEN_DAYS = 365
@@ -112,6 +112,21 @@ def record_roles(
     )
 
 
+# --- who answers for something ---------------------------------------------------------------------------------------
+
+
+def why_not_answer(owner: User | Team, project: Project) -> str:
+    """Why nobody could be asked if this person or team answered for something in the project; "" if somebody can. The
+    same rule as `CaseOwner.objects.askable`."""
+    if isinstance(owner, User):
+        member = owner.is_active and Membership.objects.filter(user=owner, project=project).exists()
+        return "" if member else f"{owner} is not a member of project {project.key}."
+    if owner.project_id != project.pk:
+        return f"This is no team of project {project.key}."
+    members = owner.members.filter(is_active=True, memberships__project=project)
+    return "" if members.exists() else f"Team {owner.name} has no members to answer."
+
+
 # --- teams ----------------------------------------------------------------------------------------------------------
 
 
@@ -191,9 +206,7 @@ def name_of(text: str, cap: int = NAME_CAP) -> str:
 
 def create_project(actor: User, *, key: str, name: str) -> Project:
     """Open a project, which nobody is in yet. For superusers."""
-    policies.refuse_tokens(actor)
-    if not (actor.is_active and actor.is_superuser):
-        raise PermissionDenied("A project is opened by a superuser.")
+    users.require_superuser(actor)
     project = Project(key=key, name=name_of(name, cap=200))
     project.full_clean()
     with transaction.atomic():

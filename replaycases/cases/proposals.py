@@ -6,10 +6,9 @@ was proposed for: a proposal that its case has outrun is confirmed by nobody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, get_args
-from uuid import UUID
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
@@ -19,10 +18,9 @@ from replaycases.accounts import access
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, events, expiry, gates, lifecycle, policies
+from replaycases.cases import decisions, events, expiry, gates, lifecycle, people, policies
 from replaycases.cases.models import (
     Case,
-    FixtureRevision,
     LaneEntry,
     LaneName,
     Proposal,
@@ -76,7 +74,9 @@ def propose_demotion(actor: User, *, case: Case, reason: str, until: datetime, o
     _require_end(until)
     with transaction.atomic():
         case = policies.require_locked(case, actor, "propose_demotion")
-        _require_answers(case, owner)
+        cannot_answer = people.why_not_answer(owner, case.project)
+        if cannot_answer:
+            raise ValidationError(cannot_answer)
         entry = LaneEntry.objects.get(case=case, lane__name=LaneName.BLOCKING, left_at=None)
         owns = {"owner_team": owner} if isinstance(owner, Team) else {"owner": owner}
         return _propose(actor, case, ProposalKind.DEMOTION, why, lane_entry=entry, until=until, **owns)
@@ -160,21 +160,19 @@ def why_not_decide(actor: User, proposal: Proposal) -> str:
 def why_not_decide_each(actor: User, proposals: Sequence[Proposal]) -> list[str]:
     """The same of each, in their order. Two queries, however many there are."""
     held = access.roles_by_project(actor, {proposal.case.project for proposal in proposals})
-    own_work = _own_work(actor, {p.case for p in proposals if p.kind == ProposalKind.OVERRIDE})
+    own_work = decisions.own_work_of(actor, {p.case for p in proposals if p.kind == ProposalKind.OVERRIDE})
     return [
-        _lacks(actor, proposal, held[proposal.case.project_id], own_work.get(proposal.case_id, ""))
-        or _why_decided(proposal)
+        why_not_second(
+            actor, proposal, held=held[proposal.case.project_id], own_work=own_work.get(proposal.case_id, "")
+        )
         for proposal in proposals
     ]
 
 
-def _own_work(actor: User, cases: Collection[Case]) -> dict[UUID, str]:
-    """What `decisions.own_work` says of each of the cases, by its key. One query."""
-    authors: dict[UUID, list[tuple[int, UUID, UUID | None]]] = {case.pk: [] for case in cases}
-    made = FixtureRevision.objects.filter(case__in=cases).order_by("number")
-    for case, number, author, behalf in made.values_list("case_id", "number", "created_by_id", "on_behalf_of_id"):
-        authors[case].append((number, author, behalf))
-    return {case.pk: decisions.own_work(actor, case, authors[case.pk]) for case in cases}
+def why_not_second(actor: User, proposal: Proposal, *, held: frozenset[Role], own_work: str) -> str:
+    """The same of one, for an actor who holds these roles in its project; `own_work` is what `decisions.own_work` says,
+    for an override. No query."""
+    return _lacks(actor, proposal, held, own_work) or _why_decided(proposal)
 
 
 def why_stale(proposal: Proposal) -> str:
@@ -282,18 +280,6 @@ def _require_end(until: datetime) -> None:
     now = timezone.now()
     if not now < until <= now + timedelta(days=LONGEST_DAYS):
         raise ValidationError(f"Name a time in the future at which it ends, at most {LONGEST_DAYS} days from now.")
-
-
-def _require_answers(case: Case, owner: User | Team) -> None:
-    """The owner belongs to the project, and there is somebody to ask."""
-    if isinstance(owner, Team):
-        found = owner.project_id == case.project_id and owner.members.filter(is_active=True).exists()
-    else:
-        found = bool(access.roles_of(owner, case.project))
-    if not found:
-        raise ValidationError(
-            f"{owner} cannot own it: name a member of project {case.project.key}, or a team with one."
-        )
 
 
 def _decide(actor: User, proposal: Proposal, state: ProposalState, note: str) -> None:

@@ -15,9 +15,10 @@ EDITED = ("username", "email", "display_name", "is_active", "is_superuser")
 
 
 def require_superuser(actor: User) -> None:
+    """Raise PermissionDenied for a program, and for whoever is no active superuser."""
     policies.refuse_tokens(actor)
     if not (actor.is_active and actor.is_superuser):
-        raise PermissionDenied("Accounts are kept by superusers.")
+        raise PermissionDenied("This is for superusers.")
 
 
 def create_user(actor: User, *, user: User) -> User:

@@ -63,6 +63,22 @@ def standing(case: Case) -> list[Decision]:
 # --- own work --------------------------------------------------------------------------------------------------------
 
 
+def test_lists_and_decisions_agree_on_whose_work_a_case_is(of: factories.People) -> None:
+    made = factories.case(of.project, of.responder, on_behalf_of=of.engineer)
+    intake.add_revision(of.privacy, case=made, fixture=factories.fixture(input={"message": "b"}), on_behalf_of=of.lead)
+    said = {name: f"{name.replace('_', ' ')} said quite anew" for name in details.STATEMENT}
+    details.edit_statement(of.owner, case=made, title="Anew", reported_symptom="", **said)
+    another = factories.case(of.project, of.qa)
+    for user in User.objects.all():
+        mine = {case for case in (made, another) if user.pk in decisions.contributors(factories.fresh(case))}
+        assert set(Case.objects.filter(decisions.is_work_of(user))) == mine
+        own = decisions.own_work_of(user, [factories.fresh(made), factories.fresh(another)])
+        assert {key for key, why in own.items() if why} == {case.pk for case in mine}
+    assert set(decisions.contributors(factories.fresh(made))) == {
+        user.pk for user in (of.responder, of.engineer, of.privacy, of.lead, of.owner)
+    }
+
+
 @pytest.mark.parametrize("kind", ["redaction", "expectation", "control"])
 @pytest.mark.parametrize("way", ["captured", "captured for", "edited", "edited for", "superuser"])
 def test_nobody_approves_their_own_work(of: factories.People, kind: str, way: str) -> None:
@@ -112,6 +128,30 @@ def test_who_states_anew_what_must_not_happen_does_not_approve_it(of: factories.
     assert not Decision.objects.exists()
     other = factories.person(of.project, Role.INCIDENT_OWNER, Role.PRIVACY_REVIEWER)
     assert approvals(case, other)["expectation"]().outcome == DecisionOutcome.APPROVED
+
+
+def test_who_restated_a_part_is_not_free_of_it_once_others_edit_the_statement(of: factories.People) -> None:
+    case = factories.in_review(of)
+    said = {name: text for name, text in factories.STATEMENT.items() if name != "incident_id"}
+    said["prohibited_outcome"] = "The reply says that the order was sent."
+    details.edit_statement(of.owner, case=case, reported_symptom="", **said)
+    said["trigger"] = "The lookup timed out after dispatch."
+    details.edit_statement(of.responder, case=case, reported_symptom="", **said)
+    now = factories.fresh(case)
+    for kind in ("expectation", "redaction"):
+        Membership.objects.get_or_create(project=of.project, user=of.owner, role=Role.PRIVACY_REVIEWER)
+        with pytest.raises(PermissionDenied, match="You edited the failure statement"):
+            approvals(now, of.owner)[kind]()
+        with pytest.raises(IntegrityError, match="own work"), transaction.atomic():
+            decisions.record(
+                of.owner,
+                revision=factories.revision(now),
+                kind=DecisionKind(kind),
+                outcome=DecisionOutcome.APPROVED,
+                note="",
+            )
+    assert not Decision.objects.exists()
+    assert decisions.own_work(reviewer_of(of), now) == ""
 
 
 def test_another_title_makes_nobody_an_author(of: factories.People) -> None:
