@@ -1,10 +1,21 @@
-// Keys of the comparison page: d first divergence, n and p next and previous difference, ? the list of keys.
-// A key only moves the focus; it never acts.
+// Keys: d first divergence, n and p next and previous difference, j and k next and previous item of the queue, a and r
+// the confirmation of an approval and the form of a return, ? the list of keys.
+// A key only moves the focus or opens a page that asks once more; it never acts.
 const DIFFERENCES = "tr.chg";
+const ITEMS = "[data-item]";
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  const act = { d: toDivergence, n: () => step(1), p: () => step(-1), "?": showSheet }[event.key];
+  const act = {
+    d: toDivergence,
+    n: () => step(DIFFERENCES, 1),
+    p: () => step(DIFFERENCES, -1),
+    j: () => step(ITEMS, 1),
+    k: () => step(ITEMS, -1),
+    a: () => follow("a"),
+    r: () => follow("r"),
+    "?": showSheet,
+  }[event.key];
   if (!act) return;
   event.preventDefault();
   act();
@@ -21,16 +32,20 @@ function toDivergence() {
   if (place) focusOn(place.closest("tr") ?? place);
 }
 
-function step(by) {
-  const rows = [...document.querySelectorAll(DIFFERENCES)];
-  if (rows.length === 0) return;
-  const here = rows.indexOf(document.activeElement.closest("tr"));
-  const next = here === -1 ? (by === 1 ? 0 : rows.length - 1) : (here + by + rows.length) % rows.length;
-  focusOn(rows[next]);
+function step(places, by) {
+  const found = [...document.querySelectorAll(places)];
+  if (found.length === 0) return;
+  const here = found.indexOf(document.activeElement.closest(places));
+  const next = here === -1 ? (by === 1 ? 0 : found.length - 1) : (here + by + found.length) % found.length;
+  focusOn(found[next]);
+}
+
+function follow(key) {
+  document.querySelector(`a[data-key='${key}']`)?.click();
 }
 
 function focusOn(element) {
-  element.tabIndex = -1;
+  if (!element.matches("a[href]")) element.tabIndex = -1;
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block: "center" });
 }

@@ -134,3 +134,18 @@ def test_a_link_to_a_place_far_down_opens_its_page_at_it(reviewing: Session, pro
     page = reviewing.open("/cases/RC-1/revisions/1/")
     page.get_by_role("link", name="/input/650/order").click()
     expect(page.locator("[id='/input/650']")).to_be_in_viewport()
+
+
+def test_keys_walk_the_queue_and_only_open_what_asks_once_more(reviewing: Session, waiting: Case) -> None:
+    page = reviewing.open("/reviews/")
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="RC-1")).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("previous item")
+    page = reviewing.open("/cases/RC-1/review/")
+    page.keyboard.press("r")
+    expect(page).to_have_url(re.compile("#return-redaction$"))
+    page.keyboard.press("a")
+    expect(page).to_have_url(re.compile("/cases/RC-1/review/redaction-approval/"))
+    expect(page.get_by_role("button", name="Approve the redaction")).to_be_visible()
+    assert not Decision.objects.exists()
