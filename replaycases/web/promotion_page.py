@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import OuterRef, Subquery, Value
-from django.db.models.functions import Coalesce, NullIf
+from django.db.models import OuterRef, Subquery
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
+from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.cases import gates, policies
-from replaycases.cases.gate_facts import Bundle, surrounded
+from replaycases.accounts.roles import Role
+from replaycases.cases import decisions, gates, policies, proposals
+from replaycases.cases.gate_facts import Bundle, Facts, surrounded
 from replaycases.cases.lane_history import History, history_of
 from replaycases.cases.lane_moves import STRONGEST_FIRST
 from replaycases.cases.lifecycle import GATES_OF
@@ -21,7 +22,6 @@ from replaycases.cases.models import (
     ENDED,
     Boundary,
     Case,
-    CaseOwner,
     CiResult,
     DecisionKind,
     LaneEntry,
@@ -70,7 +70,7 @@ class Shown:
     a case that the user may not see."""
 
     def __init__(self, user: User, key: str, number: int) -> None:
-        seen = surrounded(Case.objects.visible_to(user)).select_related("latest_comparison").annotate(**_named())
+        seen = surrounded(Case.objects.visible_to(user)).select_related("latest_comparison").annotate(**_elsewhere())
         self.case: Any = get_object_or_404(seen, project__key=key, number=number)
         self.entries = sorted(
             LaneEntry.objects.filter(case=self.case, left_at=None).select_related("lane", "revision", "entered_by"),
@@ -86,16 +86,10 @@ def _of(case: Case, proposal: Proposal) -> Proposal:
     return proposal
 
 
-def _named() -> dict[str, Any]:
-    """The owner of each boundary by name, and the newest result from elsewhere, beside the case."""
-    person = Coalesce(NullIf("user__display_name", Value("")), "user__username", "team__name")
-    owners = CaseOwner.objects.filter(case=OuterRef("pk"))
+def _elsewhere() -> dict[str, Any]:
+    """The newest result from elsewhere, beside the case."""
     newest = CiResult.objects.filter(revision=OuterRef("current_revision")).order_by("-report__pushed_at")
     return {
-        **{
-            f"owner_{boundary.value}": Subquery(owners.filter(boundary=boundary).values_list(person))
-            for boundary in Boundary
-        },
         "ci_label": Subquery(newest.values("label")[:1]),
         "ci_version": Subquery(newest.values("report__implementation_version")[:1]),
         "ci_at": Subquery(newest.values("report__pushed_at")[:1]),
@@ -124,7 +118,8 @@ def context(
     """`found` are the gates as a refused promotion computed them, None: compute them; `refused` is why the last thing
     that was asked for was not done."""
     case, facts = shown.case, shown.facts
-    actions = {action.name: action for action in policies.available_actions(case, user, only=ACTIONS)}
+    held = access.roles_of(user, case.project)
+    actions = {name: _action(name, case, user, held) for name in ACTIONS}
     if found is None:
         found = gates.gates_from(facts, GATES_OF[lane], actor=user) if case.current_revision else []
     offers = actions["propose_override"].allowed and case.stage == Stage.REPRODUCED
@@ -149,13 +144,32 @@ def context(
         "form": form or PromotionForm(initial={"lane": lane, "fixture_hash": _seen(case)}),
         "actions": actions,
         "provenance": facts.provenance,
-        "owners": _owners(case),
+        "owners": [Owner(boundary=each.label, name=facts.snapshot.owners.get(each, "")) for each in Boundary],
         "expectation": facts.approvals.get(DecisionKind.EXPECTATION),
-        "pending": proposal_rows.rows(pending, user),
+        "pending": _pending(pending, user, held, facts),
         "overrides": _overrides(shown),
         "compatible": case.verdict in COMPATIBILITY_VERDICTS,
         **_history(shown, _watched(shown), actions["request_run_set"], history_form),
     }
+
+
+def _action(name: policies.ActionName, case: Case, user: User, held: frozenset[Role]) -> policies.Action:
+    """As `policies.available_actions`, of what has been read anyway."""
+    why_not = policies.why_not_allowed(name, case, user, held=held)
+    return policies.Action(name=name, label=policies.RULES[name].label, allowed=not why_not, why_not=why_not)
+
+
+def _pending(found: Sequence[Proposal], user: User, held: frozenset[Role], facts: Facts) -> list[proposal_rows.Row]:
+    """As `proposal_rows.rows`, of what has been read anyway."""
+    if not found:
+        return []
+    authors = [(made.number, made.created_by_id, made.on_behalf_of_id) for made in facts.every_revision]
+    own_work = decisions.own_work(user, facts.case, authors)
+    refusals = [
+        proposals.why_not_second(user, each, held=held, own_work=own_work if each.kind == ProposalKind.OVERRIDE else "")
+        for each in found
+    ]
+    return [proposal_rows.row(each, user, why_not) for each, why_not in zip(found, refusals, strict=True)]
 
 
 def _seen(case: Case) -> str:
@@ -189,12 +203,6 @@ def _why_not(promote: policies.Action, blocking: Sequence[gates.Gate], stands: L
         names = ", ".join(gate.title[:1].lower() + gate.title[1:] for gate in blocking)
         return f"{len(blocking)} gate{'s block' if len(blocking) > 1 else ' blocks'}: {names}."
     return ""
-
-
-def _owners(case: Any) -> list[Owner]:
-    return [
-        Owner(boundary=boundary.label, name=getattr(case, f"owner_{boundary.value}") or "") for boundary in Boundary
-    ]
 
 
 def _overrides(shown: Shown) -> dict[str, list[Proposal]]:

@@ -34,18 +34,22 @@ def seen_by(user: User) -> QuerySet[Proposal]:
 
 
 def rows(found: Iterable[Proposal], user: User) -> list[Row]:
-    """Each pending proposal with what this person may do with it."""
+    """Each pending proposal with what this person may do with it. Two queries."""
     every = list(found)
     return [
-        Row(
-            proposal=proposal,
-            why_not=why_not,
-            mine=proposal.proposed_by_id == user.pk,
-            second=in_words(proposals.confirmers(proposal)),
-            stale=proposals.why_stale(proposal),
-        )
+        row(proposal, user, why_not)
         for proposal, why_not in zip(every, proposals.why_not_decide_each(user, every), strict=True)
     ]
+
+
+def row(proposal: Proposal, user: User, why_not: str) -> Row:
+    return Row(
+        proposal=proposal,
+        why_not=why_not,
+        mine=proposal.proposed_by_id == user.pk,
+        second=in_words(proposals.confirmers(proposal)),
+        stale=proposals.why_stale(proposal),
+    )
 
 
 def in_words(roles: Iterable[Role]) -> str:
