@@ -82,12 +82,14 @@ def return_redaction(actor: User, *, case: Case, revision: int, content_hash: st
 def approve_expectation(
     actor: User, *, case: Case, revision: int, fixture_hash: str, checks_hash: str, note: str = ""
 ) -> Decision:
-    """The prohibited outcome and its checks are what must hold, for exactly this fixture. Raises as above."""
+    """The prohibited outcome and its checks are what must hold, for exactly this fixture. Raises as above, and
+    PermissionDenied for who may not read it: nobody decides about what they cannot see."""
     with transaction.atomic():
         case = policies.require_locked(case, actor, "approve_expectation")
         current = _same_revision(case, revision)
         if (current.fixture_hash, current.checks_hash) != (fixture_hash, checks_hash):
             raise SeenAnother("The fixture or its checks changed since you looked. Look again.")
+        reading.require(current, actor)
         _refuse_decided(case, DecisionKind.EXPECTATION)
         decision = decisions.record(
             actor, revision=current, kind=DecisionKind.EXPECTATION, outcome=DecisionOutcome.APPROVED, note=note
@@ -288,6 +290,7 @@ def _return(
         current = _same_revision(case, revision)
         if seen != (current.content_hash if kind == DecisionKind.REDACTION else current.fixture_hash):
             raise SeenAnother("The revision changed since you looked. Look again.")
+        reading.require(current, actor)
         voided = _ids(decisions.void_kinds(case, (kind,), "It was returned."))
         decision = decisions.record(actor, revision=current, kind=kind, outcome=DecisionOutcome.RETURNED, note=why)
         after = {"decision": str(decision.pk), "reason": why, **voided}

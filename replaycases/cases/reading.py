@@ -13,19 +13,46 @@ from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
-from replaycases.cases.models import Classification, Comparison, Control, FixtureRevision, Payload, Run
+from replaycases.accounts.roles import DECIDES_EXPECTATION, READS_QUARANTINED_EVIDENCE, Role
+from replaycases.cases.models import (
+    Classification,
+    Comparison,
+    Control,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    FixtureRevision,
+    Payload,
+    Run,
+)
 
 Readable = FixtureRevision | Run | Comparison | Control
 
 
-def readable_by(subject: Readable, user: User) -> bool:
+def readable_by(subject: Readable, user: User, *, held: frozenset[Role] | None = None) -> bool:
     """Whether the user may see it: every member may see what is redacted or public; quarantined evidence, and what was
-    made from it, needs a role that reads raw evidence."""
-    roles = access.roles_of(user, _project(subject))
-    if classification_of(subject) == Classification.QUARANTINED:
-        return not roles.isdisjoint(READS_QUARANTINED_EVIDENCE)
-    return bool(roles)
+    made from it, is as `reads_quarantined` says. `held` are the user's roles in the project, where they are known."""
+    roles = access.roles_of(user, _project(subject)) if held is None else held
+    if classification_of(subject) != Classification.QUARANTINED:
+        return bool(roles)
+    return reads_quarantined(roles) or (
+        reads_quarantined(roles, only_expectation_is_new=True) and _only_expectation_is_new(subject)
+    )
+
+
+def reads_quarantined(held: frozenset[Role], *, only_expectation_is_new: bool = False) -> bool:
+    """Whether one of the roles reads raw evidence. Where only what is expected is new in a revision, and the redaction
+    of all else stands, whoever decides about the expectation reads it too."""
+    return not held.isdisjoint(READS_QUARANTINED_EVIDENCE) or (
+        only_expectation_is_new and not held.isdisjoint(DECIDES_EXPECTATION)
+    )
+
+
+def _only_expectation_is_new(subject: Readable) -> bool:
+    if not isinstance(subject, FixtureRevision):
+        return False
+    approved = Decision.objects.filter(kind=DecisionKind.REDACTION, outcome=DecisionOutcome.APPROVED, voided_at=None)
+    return approved.filter(case=subject.case_id, content_hash=subject.content_hash).exists()
 
 
 def require(subject: Readable, user: User) -> None:

@@ -11,12 +11,12 @@ from django.db.models import Prefetch
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
-from replaycases.cases import comments, evidence
+from replaycases.cases import comments, evidence, reading
 from replaycases.cases.models import (
     Case,
     Classification,
     Decision,
+    DecisionKind,
     DecisionOutcome,
     FixtureRevision,
     ReviewComment,
@@ -94,12 +94,19 @@ def listed(case: Case, user: User) -> list[Listed]:
         .prefetch_related(Prefetch("decisions", decisions, to_attr="made"))
         .order_by("-number")
     )
-    reads = access.has_any(user, case.project, READS_QUARANTINED_EVIDENCE)
+    held = access.roles_of(user, case.project)
+    redacted = {
+        given.content_hash
+        for revision in revisions
+        for given in revision.made
+        if given.kind == DecisionKind.REDACTION and given.outcome == DecisionOutcome.APPROVED and not given.voided_at
+    }
     return [
         Listed(
             revision=revision,
             decisions=tuple(revision.made),
-            readable=reads or not _is_quarantined(revision),
+            readable=not _is_quarantined(revision)
+            or reading.reads_quarantined(held, only_expectation_is_new=revision.content_hash in redacted),
             is_current=revision.pk == case.current_revision_id,
         )
         for revision in revisions

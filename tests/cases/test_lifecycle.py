@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import details, events, gates, intake, lane_moves, lifecycle, proposals
+from replaycases.cases import details, events, gates, intake, lane_moves, lifecycle, proposals, reading
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import (
     AuditEvent,
@@ -174,6 +174,29 @@ def test_a_change_of_what_is_expected_keeps_the_redaction_and_voids_the_expectat
     assert seen(after).payload.classification == Classification.QUARANTINED
     factories.approve_expectation(of, after)
     assert seen(after).payload.classification == Classification.REDACTED
+
+
+@pytest.mark.parametrize("decide", ["approve", "return"])
+def test_nobody_decides_about_an_expectation_that_they_cannot_read(of: factories.People, decide: str) -> None:
+    case = factories.in_review(of)
+    shown = {"case": case, "revision": 1, "fixture_hash": seen(case).fixture_hash}
+    given = (
+        partial(lifecycle.approve_expectation, **shown, checks_hash=seen(case).checks_hash)
+        if decide == "approve"
+        else partial(lifecycle.return_expectation, **shown, note="It misses the status.")
+    )
+    with pytest.raises(PermissionDenied, match="Quarantined evidence"):
+        given(of.owner)
+    assert not case.decisions.exists()
+
+
+def test_a_changed_expectation_is_read_by_who_decides_about_it_while_the_redaction_stands(of: factories.People) -> None:
+    case = factories.redaction_approved(of)
+    changed(of, case, MORE, of.engineer)
+    assert reading.readable_by(seen(case), of.owner)
+    assert not reading.readable_by(seen(case), of.viewer)
+    changed(of, case, OTHER)
+    assert not reading.readable_by(seen(case), of.owner)
 
 
 def test_a_change_of_content_voids_both_and_a_lane_keeps_what_it_holds(of: factories.People) -> None:

@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from replaycases.accounts.models import User
 from replaycases.cases import comments, evidence, lifecycle, policies, reading
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, DecisionKind, FixtureRevision
@@ -110,7 +109,6 @@ def expectation_approval(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     if not form.is_valid():
         return _confirmation(request, case, DecisionKind.EXPECTATION, form)
     said = form.cleaned_data
-    _require_reading(case, user_of(request))
     lifecycle.approve_expectation(
         user_of(request),
         case=case,
@@ -137,12 +135,6 @@ def _confirmation(
             raise SeenAnother(f"Revision {shown.number} is the current one, and you saw another. Look again.")
     context |= {"asked": context[kind.value], "form": form or DecisionForm(initial=_seen(shown))}
     return render(request, "reviews/confirm.html", context, status=422 if form else 200)
-
-
-def _require_reading(case: Case, user: User) -> None:
-    """Nobody decides about what they cannot read."""
-    if case.current_revision is not None:
-        reading.require(case.current_revision, user)
 
 
 # --- returns ----------------------------------------------------------------------------------------------------------
@@ -177,7 +169,6 @@ def expectation_return(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     if not form.is_valid():
         return _render_review(request, case, kind=DecisionKind.EXPECTATION, form=form)
     said = form.cleaned_data
-    _require_reading(case, user_of(request))
     lifecycle.return_expectation(
         user_of(request),
         case=case,
