@@ -9,6 +9,7 @@ from django.db.models import Model, Q
 
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Team, User
 from replaycases.accounts.roles import ADMINISTERS, READS_QUARANTINED_EVIDENCE
+from replaycases.cases import inbox
 from replaycases.cases.audit_export import audited
 from replaycases.cases.models import AuditEvent, Classification, Notification, ReviewComment
 
@@ -44,10 +45,6 @@ def _own(user: User) -> Q:
     return Q(user=user, pk__in=[]) if user.token is not None else Q(user=user)
 
 
-def _own_in_projects(user: User) -> Q:
-    return Q(user=user, case__project__in=Project.objects.visible_to(user))
-
-
 def _readable_comments(user: User) -> Q:
     """A comment of quarantined evidence may quote it."""
     seen = Project.objects.visible_to(user)
@@ -74,5 +71,5 @@ _RULES: Mapping[type[Model], Callable[[User], Q]] = {
     Membership: _in_projects,
     Invitation: _administered,
     ApiToken: _own,
-    Notification: _own_in_projects,
+    Notification: lambda user: Q(pk__in=inbox.of(user)),
 }

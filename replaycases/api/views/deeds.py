@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.utils import timezone
-
 from replaycases.accounts.models import Invitation, Membership, Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import ci_results, details, invitations, lanes, lifecycle, people, proposals
@@ -17,7 +15,6 @@ from replaycases.cases.models import (
     Decision,
     DecisionOutcome,
     LaneName,
-    Notification,
     Proposal,
     Provenance,
 )
@@ -120,9 +117,3 @@ def revoke_invitation(actor: User, *, invitation: Invitation) -> Invitation:
 def make_token(actor: User, *, project: Project, name: str, scopes: Sequence[str], days: int) -> dict[str, Any]:
     token, secret = people.create_token(actor, project=project, name=name, scopes=scopes, days=days)
     return {"token": token, "secret": secret}
-
-
-def read_notification(actor: User, *, notification: Notification) -> Notification:
-    Notification.objects.filter(pk=notification.pk, user=actor, read_at=None).update(read_at=timezone.now())
-    notification.refresh_from_db()
-    return notification

@@ -17,7 +17,7 @@ from replaycases.api.filters import MembershipFilter, NotificationFilter, OfProj
 from replaycases.api.serializers import people as shown
 from replaycases.api.serializers.needs import NeedsSerializer
 from replaycases.api.views import deeds
-from replaycases.cases import needs, people
+from replaycases.cases import inbox, needs, people
 from replaycases.cases.models import Case, Notification
 
 # A list route that answers one object.
@@ -139,7 +139,7 @@ class TokenViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
 @with_acts(
     Act(
         noun="reading",
-        does=deeds.read_notification,
+        does=inbox.mark_read,
         gives=shown.NotificationSerializer,
         subject="notification",
         says="It was read.",

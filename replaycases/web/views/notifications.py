@@ -2,61 +2,51 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
-from replaycases.accounts.models import Project, User
-from replaycases.cases.models import Notification, NotificationKind
+from replaycases.cases import inbox
+from replaycases.cases.models import NotificationKind
 from replaycases.web.pages import page_of
 from replaycases.web.scope import user_of
 
+INSTANT = "%Y-%m-%dT%H:%M:%S.%f%z"
+
 
 class ReadingForm(forms.Form):
-    until = forms.DateTimeField(input_formats=["%Y-%m-%dT%H:%M:%S.%f%z"])
+    until = forms.DateTimeField(input_formats=[INSTANT])
     kind = forms.ChoiceField(choices=NotificationKind.choices, required=False)
-
-
-def seen_by(user: User) -> QuerySet[Notification]:
-    """The user's notifications about cases that they may see now."""
-    own = Notification.objects.filter(user=user)
-    return own if user.is_superuser else own.filter(case__project__in=Project.objects.visible_to(user))
 
 
 def shown_at() -> str:
     """Now, as `ReadingForm` reads it: when a page was made."""
-    return timezone.now().strftime("%Y-%m-%dT%H:%M:%S.%f%z")
+    return timezone.now().strftime(INSTANT)
 
 
 @login_required
 @require_safe
 def notification_list(request: HttpRequest) -> HttpResponse:
     """Unread first, each part newest first."""
-    listed = seen_by(user_of(request)).select_related("case__project")
-    listed = listed.order_by(F("read_at").desc(nulls_first=True), "-created_at")
-    return render(
-        request,
-        "notifications/list.html",
-        {
-            "section": "notifications",
-            "page": page_of(request, listed),
-            "now": shown_at(),
-        },
-    )
+    told = inbox.of(user_of(request)).select_related("case__project")
+    page = page_of(request, told.order_by(F("read_at").desc(nulls_first=True), "-created_at"))
+    return render(request, "notifications/list.html", {"section": "notifications", "page": page, "now": shown_at()})
 
 
 @login_required
 @require_POST
-def reading(request: HttpRequest, pk: str) -> HttpResponse:
+def reading(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The person read one of theirs."""
-    notification = get_object_or_404(Notification, pk=pk, user=user_of(request))
-    Notification.objects.filter(pk=notification.pk, read_at=None).update(read_at=timezone.now())
+    user = user_of(request)
+    inbox.mark_read(user, notification=get_object_or_404(inbox.of(user), pk=pk))
     return redirect(_back(request))
 
 
@@ -68,12 +58,10 @@ def reading_all(request: HttpRequest) -> HttpResponse:
     form = ReadingForm(request.POST)
     if not form.is_valid():
         raise BadRequest("The form is not whole. Load the page again.")
-    unread = Notification.objects.filter(
-        user=user_of(request), read_at=None, created_at__lte=form.cleaned_data["until"]
+    kind = form.cleaned_data["kind"]
+    inbox.mark_all_read(
+        user_of(request), until=form.cleaned_data["until"], kind=NotificationKind(kind) if kind else None
     )
-    if form.cleaned_data["kind"]:
-        unread = unread.filter(kind=form.cleaned_data["kind"])
-    unread.update(read_at=timezone.now())
     return redirect(_back(request))
 
 
