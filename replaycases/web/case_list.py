@@ -22,6 +22,7 @@ from replaycases.accounts.models import Project, Team, User
 from replaycases.cases import searching
 from replaycases.cases.models import Case, CaseOwner, Comparison, LaneName, Stage
 from replaycases.web.labels import VERDICTS
+from replaycases.web.members import members_of
 from replaycases.web.pages import ROWS_A_PAGE
 from replaycases.web.templatetags import ui
 from replaycases.web.templatetags.evidence import visible_html
@@ -150,12 +151,11 @@ def owner_choices(projects: Iterable[Project]) -> list[tuple[str, Any]]:
     """Me, the teams and the people of the projects. Two queries."""
     keys = [project.pk for project in projects]
     teams = Team.objects.filter(project__in=keys).select_related("project")
-    people = User.objects.filter(memberships__project__in=keys, is_active=True).distinct().order_by("display_name")
     many = len(keys) > 1
     return [
         ("me", "me, or a team of mine"),
         ("Teams", [(f"team:{team.pk}", f"{team.name} ({team.project.key})" if many else team.name) for team in teams]),
-        ("People", [(f"user:{person.pk}", str(person)) for person in people]),
+        ("People", [(f"user:{person.pk}", str(person)) for person in members_of(projects)]),
     ]
 
 

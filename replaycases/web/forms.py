@@ -15,17 +15,13 @@ from replaycases.cases import texts
 from replaycases.cases.declaring import MAX_SET_SIZE
 from replaycases.cases.models import Case, FixtureRevision, Implementation, OutcomeType
 from replaycases.verdict.sides import FEWEST_RESULTS
+from replaycases.web.members import members_of
 from replaycases.web.templatetags.ui import short_commit
 
 
 def projects_where(user: User, roles: Iterable[Role]) -> Any:
     """Projects in which the user holds one of the roles: the only ones a form offers."""
     return Project.objects.filter(memberships__user=user, memberships__role__in=roles).distinct().order_by("key")
-
-
-def members_of(projects: Any) -> Any:
-    """Active people with a role in one of the projects."""
-    return User.objects.filter(memberships__project__in=projects, is_active=True).distinct().order_by("display_name")
 
 
 class StyledForm(forms.Form):

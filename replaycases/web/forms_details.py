@@ -10,7 +10,8 @@ from django import forms
 from replaycases.accounts.models import Team, User
 from replaycases.cases import details, texts
 from replaycases.cases.models import Boundary, Case, Implementation
-from replaycases.web.forms import StatementForm, StyledForm, implementation_label, members_of
+from replaycases.web.forms import StatementForm, StyledForm, implementation_label
+from replaycases.web.members import grouped, owners_of
 
 
 class EditStatementForm(StatementForm):
@@ -60,17 +61,8 @@ class OwnersForm(StyledForm):
 
     def __init__(self, *args: Any, case: Case, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        teams = list(Team.objects.filter(project=case.project))
-        people = list(members_of([case.project]))
-        self.known: dict[str, User | Team] = {
-            **{f"team:{team.pk}": team for team in teams},
-            **{f"user:{person.pk}": person for person in people},
-        }
-        choices = [
-            ("", "nobody yet"),
-            ("Teams", [(f"team:{team.pk}", team.name) for team in teams]),
-            ("People", [(f"user:{person.pk}", str(person)) for person in people]),
-        ]
+        self.known = owners_of(case.project)
+        choices = [("", "nobody yet"), *grouped(self.known)]
         for boundary in Boundary:
             self.fields[boundary.value] = forms.ChoiceField(
                 choices=choices,

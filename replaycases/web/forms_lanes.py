@@ -11,6 +11,7 @@ from django.utils import timezone
 from replaycases.accounts.models import Project, Team, User
 from replaycases.cases.models import Lane, LaneName
 from replaycases.web.forms import StyledForm
+from replaycases.web.members import grouped, owners_of
 
 REASON_ROWS = 3
 LONGEST_REASON = 4000
@@ -86,18 +87,11 @@ class DemotionForm(StyledForm):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        people = User.objects.filter(memberships__project=project, is_active=True).distinct()
-        self._owners: dict[str, User | Team] = {
-            **{f"user:{user.pk}": user for user in people.order_by("display_name", "username")},
-            **{f"team:{team.pk}": team for team in Team.objects.filter(project=project)},
-        }
-        named = [
-            (key, f"{owner} (team)" if isinstance(owner, Team) else str(owner)) for key, owner in self._owners.items()
-        ]
-        self.fields["owner"].choices = [("", "Choose a person or a team"), *named]  # type: ignore[attr-defined]
+        self.known = owners_of(project)
+        self.fields["owner"].choices = [("", "Choose a person or a team"), *grouped(self.known)]  # type: ignore[attr-defined]
 
     def clean_owner(self) -> User | Team:
-        return self._owners[self.cleaned_data["owner"]]
+        return self.known[self.cleaned_data["owner"]]
 
 
 class PolicyForm(StyledForm):

@@ -10,15 +10,10 @@ from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Project, Scope, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import people, users
-from replaycases.web.forms import StyledForm
+from replaycases.web.forms import StyledForm, projects_where
+from replaycases.web.members import members_of
 
 PASSWORD_RULES = "At least 12 characters, not a common one, not only digits and not like your name."  # noqa: S105
-
-
-def members_of(project: Project) -> Any:
-    """Active people with a role in the project, by name."""
-    held = User.objects.filter(memberships__project=project, is_active=True)
-    return held.distinct().order_by("display_name", "username")
 
 
 def person_label(user: User) -> str:
@@ -34,7 +29,7 @@ class RoleForm(StyledForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["user"]
-        field.queryset = members_of(project)  # type: ignore[attr-defined]
+        field.queryset = members_of([project])  # type: ignore[attr-defined]
         field.label_from_instance = person_label  # type: ignore[attr-defined]
 
     def clean_role(self) -> Role:
@@ -63,7 +58,7 @@ class TeamMembersForm(StyledForm):
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["members"]
-        field.queryset = members_of(team.project)  # type: ignore[attr-defined]
+        field.queryset = members_of([team.project])  # type: ignore[attr-defined]
         field.label_from_instance = person_label  # type: ignore[attr-defined]
 
 
@@ -98,8 +93,7 @@ class TokenForm(StyledForm):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        held = Project.objects.filter(memberships__user=user).distinct().order_by("key")
-        self.fields["project"].queryset = held  # type: ignore[attr-defined]
+        self.fields["project"].queryset = projects_where(user, Role)  # type: ignore[attr-defined]
 
 
 class AccountForm(StyledForm):

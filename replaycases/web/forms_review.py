@@ -10,6 +10,7 @@ from replaycases.accounts.models import User
 from replaycases.cases import texts
 from replaycases.cases.models import Case
 from replaycases.web.forms import StyledForm, detect_field, validate_size
+from replaycases.web.members import members_of
 
 EDITED_BYTES = 1_000_000
 """A larger document is not put into a page to be edited: it is uploaded."""
@@ -50,8 +51,8 @@ class RevisionForm(StyledForm):
 
     def __init__(self, *args: Any, case: Case, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        members = User.objects.filter(memberships__project=case.project, is_active=True).exclude(pk=user.pk)
-        self.fields["on_behalf_of"].queryset = members.distinct().order_by("username")  # type: ignore[attr-defined]
+        colleagues = members_of([case.project]).exclude(pk=user.pk)
+        self.fields["on_behalf_of"].queryset = colleagues  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         said: dict[str, Any] = super().clean() or self.cleaned_data

@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from replaycases.accounts.models import Project, Team, User
 from replaycases.cases.models import Boundary, Case, CaseOwner
 from replaycases.cases.policies import OPEN
+from replaycases.web.members import grouped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ class OwnerRow:
     cells: tuple[Cell, ...]
 
 
-class OwnersForm(forms.Form):
+class OwnerFilter(forms.Form):
     """The filters in the URL. A value that is not offered is told, and nothing is listed."""
 
     owner = forms.ChoiceField(required=False, label="Owner")
@@ -42,17 +43,16 @@ class OwnersForm(forms.Form):
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         owners = CaseOwner.objects.filter(case__project=project).order_by().distinct()
         users = User.objects.filter(Q(memberships__project=project) | Q(pk__in=owners.values("user"))).distinct()
-        teams = Team.objects.filter(project=project)
-        self.fields["owner"].choices = [  # type: ignore[attr-defined]
-            ("", "anybody"),
-            ("Teams", [(f"team:{team.pk}", team.name) for team in teams]),
-            ("People", [(f"user:{user.pk}", str(user)) for user in users.order_by("display_name", "username")]),
-        ]
+        known: dict[str, User | Team] = {
+            **{f"team:{team.pk}": team for team in Team.objects.filter(project=project)},
+            **{f"user:{user.pk}": user for user in users.order_by("display_name", "username")},
+        }
+        self.fields["owner"].choices = [("", "anybody"), *grouped(known)]  # type: ignore[attr-defined]
         for field in self.fields.values():
             field.widget.attrs["class"] = "input"
 
 
-def listed(project: Project, form: OwnersForm) -> QuerySet[Case]:
+def listed(project: Project, form: OwnerFilter) -> QuerySet[Case]:
     """Open cases, the one with the fewest boundaries that somebody can be asked about first, then the oldest."""
     cases = Case.objects.filter(project=project, stage__in=OPEN).select_related("project")
     if not form.is_valid():

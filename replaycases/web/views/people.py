@@ -216,7 +216,7 @@ def set_team_members(request: HttpRequest, key: str, pk: str) -> HttpResponse:
 @require_safe
 def owners(request: HttpRequest, key: str) -> HttpResponse:
     project = _project_or_404(request, key)
-    form = owners_page.OwnersForm(request.GET, project=project)
+    form = owners_page.OwnerFilter(request.GET, project=project)
     page = page_of(request, owners_page.listed(project, form))
     context = {
         "section": "people",
