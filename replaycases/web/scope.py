@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from replaycases.accounts import access
-from replaycases.accounts.models import Project, User
+from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases.models import Case, Comparison, Control, FixtureRevision, ReviewComment, Run
 
@@ -25,6 +25,15 @@ def user_of(request: HttpRequest) -> User:
 def may(user: User, project: Project, roles: Iterable[Role]) -> bool:
     """Whether a button is worth offering; the domain function decides again."""
     return access.has_any(user, project, roles)
+
+
+def project_or_404(request: HttpRequest, key: str) -> Project:
+    return get_object_or_404(Project.objects.visible_to(user_of(request)), key=key)
+
+
+def team_or_404(request: HttpRequest, key: str, pk: UUID) -> Team:
+    teams = Team.objects.filter(project__in=Project.objects.visible_to(user_of(request)))
+    return get_object_or_404(teams.select_related("project"), project__key=key, pk=pk)
 
 
 def case_or_404(request: HttpRequest, case_id: CaseId) -> Case:

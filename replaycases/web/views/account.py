@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from axes.models import AccessAttempt
 from django.conf import settings
@@ -74,7 +75,7 @@ def create_token(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def revoke_token(request: HttpRequest, pk: str) -> HttpResponse:
+def revoke_token(request: HttpRequest, pk: UUID) -> HttpResponse:
     """One's own. An administrator revokes those of others on the project's page."""
     token = get_object_or_404(ApiToken.objects.select_related("project"), pk=pk, user=user_of(request))
     people.revoke_token(user_of(request), token=token)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -36,7 +38,7 @@ def implementation_list(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_safe
-def implementation_detail(request: HttpRequest, pk: str) -> HttpResponse:
+def implementation_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
     user = user_of(request)
     rows = Implementation.objects.visible_to(user).select_related("project", "created_by", "archive")
     implementation = get_object_or_404(rows.defer("archive__body"), pk=pk)

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -20,7 +20,7 @@ from replaycases.cases.models import Case, Lane, LaneName
 from replaycases.web import lane_page
 from replaycases.web.forms_lanes import BulkForm, PolicyForm
 from replaycases.web.pages import page_of
-from replaycases.web.scope import may, user_of
+from replaycases.web.scope import may, project_or_404, user_of
 
 
 @login_required
@@ -145,7 +145,7 @@ def _chosen(project: Project, names: Iterable[str]) -> dict[str, Case]:
 
 def _lane(request: HttpRequest, key: str, name: str) -> tuple[Project, Lane]:
     """The lane, unsaved where nothing ever stood in it."""
-    project = get_object_or_404(Project.objects.visible_to(user_of(request)), key=key)
+    project = project_or_404(request, key)
     if name not in LaneName.values:
         raise Http404("There is no such lane.")
     return project, Lane.objects.filter(project=project, name=name).first() or Lane(project=project, name=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -27,20 +28,11 @@ from replaycases.web.forms_people import (
     TeamMembersForm,
 )
 from replaycases.web.pages import page_of
-from replaycases.web.scope import user_of
+from replaycases.web.scope import project_or_404, team_or_404, user_of
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 # Where the secret of an opened invitation waits while somebody signs in or makes an account.
 OPENED = "invitation"
-
-
-def _project_or_404(request: HttpRequest, key: str) -> Project:
-    return get_object_or_404(Project.objects.visible_to(user_of(request)), key=key)
-
-
-def _team_or_404(request: HttpRequest, key: str, pk: str) -> Team:
-    teams = Team.objects.filter(project__in=Project.objects.visible_to(user_of(request)))
-    return get_object_or_404(teams.select_related("project"), project__key=key, pk=pk)
 
 
 @login_required
@@ -56,7 +48,7 @@ def project_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def project_people(request: HttpRequest, key: str) -> HttpResponse:
-    return _render_people(request, _project_or_404(request, key))
+    return _render_people(request, project_or_404(request, key))
 
 
 def _render_people(request: HttpRequest, project: Project, *, status: int = 200, **shown: Any) -> HttpResponse:
@@ -86,7 +78,7 @@ def _render_people(request: HttpRequest, project: Project, *, status: int = 200,
 @login_required
 @require_POST
 def grant_role(request: HttpRequest, key: str) -> HttpResponse:
-    project = _project_or_404(request, key)
+    project = project_or_404(request, key)
     people.require_administrator(user_of(request), project)
     form = RoleForm(request.POST, project=project)
     if form.is_valid():
@@ -103,7 +95,7 @@ def grant_role(request: HttpRequest, key: str) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_role(request: HttpRequest, key: str, pk: int) -> HttpResponse:
-    project = _project_or_404(request, key)
+    project = project_or_404(request, key)
     held = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
     people.revoke_role(user_of(request), project=project, user=held.user, role=Role(held.role))
     messages.success(request, f"{held.user} is no longer {held.get_role_display()}.")
@@ -112,8 +104,8 @@ def revoke_role(request: HttpRequest, key: str, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def revoke_token(request: HttpRequest, key: str, pk: str) -> HttpResponse:
-    project = _project_or_404(request, key)
+def revoke_token(request: HttpRequest, key: str, pk: UUID) -> HttpResponse:
+    project = project_or_404(request, key)
     people.require_administrator(user_of(request), project)
     token = get_object_or_404(ApiToken.objects.select_related("project"), project=project, pk=pk)
     people.revoke_token(user_of(request), token=token)
@@ -124,7 +116,7 @@ def revoke_token(request: HttpRequest, key: str, pk: str) -> HttpResponse:
 @login_required
 @require_POST
 def edit_settings(request: HttpRequest, key: str) -> HttpResponse:
-    project = _project_or_404(request, key)
+    project = project_or_404(request, key)
     people.require_administrator(user_of(request), project)
     form = ProjectSettingsForm(request.POST)
     if form.is_valid():
@@ -140,7 +132,7 @@ def edit_settings(request: HttpRequest, key: str) -> HttpResponse:
 @login_required
 @require_POST
 def create_team(request: HttpRequest, key: str) -> HttpResponse:
-    project = _project_or_404(request, key)
+    project = project_or_404(request, key)
     people.require_administrator(user_of(request), project)
     form = TeamForm(request.POST)
     if form.is_valid():
@@ -156,8 +148,8 @@ def create_team(request: HttpRequest, key: str) -> HttpResponse:
 
 @login_required
 @require_safe
-def team_detail(request: HttpRequest, key: str, pk: str) -> HttpResponse:
-    return _render_team(request, _team_or_404(request, key, pk))
+def team_detail(request: HttpRequest, key: str, pk: UUID) -> HttpResponse:
+    return _render_team(request, team_or_404(request, key, pk))
 
 
 def _render_team(request: HttpRequest, team: Team, *, status: int = 200, **shown: Any) -> HttpResponse:
@@ -180,8 +172,8 @@ def _render_team(request: HttpRequest, team: Team, *, status: int = 200, **shown
 
 @login_required
 @require_POST
-def rename_team(request: HttpRequest, key: str, pk: str) -> HttpResponse:
-    team = _team_or_404(request, key, pk)
+def rename_team(request: HttpRequest, key: str, pk: UUID) -> HttpResponse:
+    team = team_or_404(request, key, pk)
     people.require_administrator(user_of(request), team.project)
     form = TeamForm(request.POST)
     if form.is_valid():
@@ -197,8 +189,8 @@ def rename_team(request: HttpRequest, key: str, pk: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def set_team_members(request: HttpRequest, key: str, pk: str) -> HttpResponse:
-    team = _team_or_404(request, key, pk)
+def set_team_members(request: HttpRequest, key: str, pk: UUID) -> HttpResponse:
+    team = team_or_404(request, key, pk)
     people.require_administrator(user_of(request), team.project)
     form = TeamMembersForm(request.POST, team=team)
     if form.is_valid():
@@ -215,7 +207,7 @@ def set_team_members(request: HttpRequest, key: str, pk: str) -> HttpResponse:
 @login_required
 @require_safe
 def owners(request: HttpRequest, key: str) -> HttpResponse:
-    project = _project_or_404(request, key)
+    project = project_or_404(request, key)
     form = owners_page.OwnerFilter(request.GET, project=project)
     page = page_of(request, owners_page.listed(project, form))
     context = {
@@ -237,7 +229,7 @@ def owners(request: HttpRequest, key: str) -> HttpResponse:
 @require_POST
 def invite(request: HttpRequest, key: str) -> HttpResponse:
     """The answer shows the link: nobody can show it again."""
-    project = _project_or_404(request, key)
+    project = project_or_404(request, key)
     people.require_administrator(user_of(request), project)
     form = InvitationForm(request.POST)
     if form.is_valid():
@@ -253,8 +245,8 @@ def invite(request: HttpRequest, key: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def revoke_invitation(request: HttpRequest, key: str, pk: str) -> HttpResponse:
-    project = _project_or_404(request, key)
+def revoke_invitation(request: HttpRequest, key: str, pk: UUID) -> HttpResponse:
+    project = project_or_404(request, key)
     people.require_administrator(user_of(request), project)
     invitation = get_object_or_404(Invitation.objects.select_related("project"), project=project, pk=pk)
     invitations.revoke_invitation(user_of(request), invitation=invitation)
