@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, Max, OuterRef, Q, Subquery
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from replaycases.cases import recent
-from replaycases.cases.models import LaneEntry, Run, RunState
+from replaycases.cases.models import ENDED, LaneEntry, Run, RunState
 from replaycases.verdict.sides import UNREAD
 
 DAYS = 14
@@ -20,8 +20,8 @@ DAYS = 14
 
 @dataclass(frozen=True, kw_only=True)
 class Day:
-    """Replays of one lane that ended on one local day. `environment` are those that say nothing of the
-    workflow, and are counted apart."""
+    """Replays of one lane that ended on one local day, the last one at `last`. `environment` are those that say nothing
+    of the workflow: no environment, cancelled, or lost."""
 
     lane: str
     day: date
@@ -29,6 +29,7 @@ class Day:
     violated: int
     undetermined: int
     environment: int
+    last: datetime
 
     @property
     def ran(self) -> int:
@@ -47,7 +48,8 @@ def _count(projects: Iterable[UUID]) -> list[Day]:
         run_set__lane_entry__isnull=False,
         run_set__voided_at=None,
         run_set__created_at__gte=since,
-        state__in=(RunState.FINISHED, RunState.QUARANTINED),
+        state__in=ENDED,
+        finished_at__isnull=False,
     )
     kept = Q(state=RunState.FINISHED) & ~Q(status__in=UNREAD)
     # A subquery: joined, the stays of all times would be read.
@@ -58,6 +60,7 @@ def _count(projects: Iterable[UUID]) -> list[Day]:
         violated=Count("pk", filter=kept & Q(boundary_passed=False)),
         undetermined=Count("pk", filter=kept & Q(boundary_passed=None)),
         environment=Count("pk", filter=~kept),
+        last=Max("finished_at"),
     )
     return [
         Day(
@@ -67,6 +70,7 @@ def _count(projects: Iterable[UUID]) -> list[Day]:
             violated=row["violated"],
             undetermined=row["undetermined"],
             environment=row["environment"],
+            last=row["last"],
         )
         for row in counted.order_by("day")
     ]

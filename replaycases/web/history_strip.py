@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from itertools import groupby
 from typing import Literal
 
+from django.utils import timezone
+
+from replaycases.cases import lane_health
 from replaycases.cases.models import ENDED, Run, RunState
 from replaycases.verdict.sides import UNREAD
 from replaycases.web.labels import Look
@@ -155,14 +158,26 @@ def _counted(outcomes: Sequence[Outcome]) -> str:
     return ", ".join(f"{outcomes.count(name)} {look.word}" for name, look in LOOKS.items() if name in outcomes)
 
 
-def health(days: Mapping[date, Mapping[Outcome, int]], *, where: str) -> Health:
-    """`days` in order, each with how many runs ended how; a day without runs has an empty mapping."""
-    most = max((sum(counts.values()) for counts in days.values()), default=0)
-    slot = WIDTH // max(1, len(days))
-    columns = tuple(_column(day, counts, index, slot, most) for index, (day, counts) in enumerate(days.items()))
+def health(days: Iterable[lane_health.Day], *, where: str) -> Health:
+    """The last days of one lane, those without a run too."""
+    first = timezone.localdate() - timedelta(days=lane_health.DAYS - 1)
+    ran = {day.day: _outcomes(day) for day in days if day.day >= first}
+    every_day = [first + timedelta(days=index) for index in range(lane_health.DAYS)]
+    most = max((sum(counts.values()) for counts in ran.values()), default=0)
+    slot = WIDTH // lane_health.DAYS
+    columns = tuple(_column(day, ran.get(day, {}), index, slot, most) for index, day in enumerate(every_day))
     every = [name for column in columns for name, count in column.counts.items() for _ in range(count)]
-    told = f"Runs of {where} in the last {len(days)} days: {_counted(every) or 'none'}. The table has each day."
+    told = f"Runs of {where} in the last {lane_health.DAYS} days: {_counted(every) or 'none'}. The table has each day."
     return Health(columns=columns, most=most, told=told)
+
+
+def _outcomes(day: lane_health.Day) -> Mapping[Outcome, int]:
+    return {
+        "held": day.held,
+        "violated": day.violated,
+        "undetermined": day.undetermined,
+        "environment": day.environment,
+    }
 
 
 def _column(day: date, counts: Mapping[Outcome, int], index: int, slot: int, most: int) -> Column:

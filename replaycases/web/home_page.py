@@ -267,4 +267,5 @@ def _total(lane: str, days: Iterable[lane_health.Day]) -> lane_health.Day:
         violated=sum(day.violated for day in every),
         undetermined=sum(day.undetermined for day in every),
         environment=sum(day.environment for day in every),
+        last=max(day.last for day in every),
     )

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Count, F, Max, Q, QuerySet
-from django.db.models.functions import TruncDate
-from django.utils import timezone
+from django.db.models import Count, F, Q, QuerySet
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import PROMOTES, SETS_LANE_POLICY
 from replaycases.cases import lane_health, lanes
-from replaycases.cases.models import ENDED, Case, CiReport, Lane, LaneEntry, LaneName, Run, Stage
+from replaycases.cases.models import Case, CiReport, Lane, LaneEntry, LaneName, Run, Stage
 from replaycases.web import history_strip, proposal_rows
 from replaycases.web.forms_lanes import PolicyForm
 from replaycases.web.history_strip import Health, Outcome
@@ -49,7 +47,6 @@ class Stand:
     about: str
     cases: int
     flagged: int
-    runs: Mapping[Outcome, int]
     last_run: datetime | None
     verdicts: list[tuple[Look, int]]
     health: Health
@@ -77,7 +74,8 @@ def stands(project: Project, user: User, *, refused: PolicyForm | None = None) -
     here = [kept.get(name) or Lane(project=project, name=name) for name in ordered]
     counted = _entries_counted(kept.values())
     verdicts = _verdicts(kept.values())
-    runs, last = _runs_by_day(kept.values())
+    days = lane_health.of(frozenset({project.pk}))
+    ran = {name: [day for day in days if day.lane == name] for name in ordered}
     reports = _reports(kept.values())
     may_set = access.has_any(user, project, SETS_LANE_POLICY)
     return [
@@ -86,10 +84,9 @@ def stands(project: Project, user: User, *, refused: PolicyForm | None = None) -
             about=ABOUT[LaneName(lane.name)],
             cases=counted.get(lane.pk, (0, 0))[0],
             flagged=counted.get(lane.pk, (0, 0))[1],
-            runs=sum((Counter(day) for day in runs[lane.pk].values()), Counter[Outcome]()),
-            last_run=last.get(lane.pk),
+            last_run=max((day.last for day in ran[LaneName(lane.name)]), default=None),
             verdicts=verdicts[lane.pk],
-            health=history_strip.health(_every_day(runs[lane.pk]), where=f"lane {lane.name}"),
+            health=history_strip.health(ran[LaneName(lane.name)], where=f"lane {lane.name}"),
             ci=reports[lane.pk],
             form=_policy_form(lane, refused) if may_set else None,
         )
@@ -131,38 +128,6 @@ def _verdicts(here: Iterable[Lane]) -> defaultdict[UUID, list[tuple[Look, int]]]
         look = NO_VERDICT if row["label"] is None else verdict_look(row["label"])
         found[row["lane"]].append((look, row["cases"]))
     return found
-
-
-def _runs_by_day(
-    here: Iterable[Lane],
-) -> tuple[defaultdict[UUID, dict[date, Counter[Outcome]]], dict[UUID, datetime]]:
-    """({lane: {day: runs by outcome}}, {lane: when the last run ended}) over the last days. One query."""
-    since = _first_day()
-    rows = (
-        Run.objects.filter(
-            run_set__lane_entry__lane__in=here, run_set__voided_at=None, state__in=ENDED, finished_at__date__gte=since
-        )
-        .order_by()
-        .annotate(day=TruncDate("finished_at"), lane=F("run_set__lane_entry__lane"))
-        .values("lane", "day", "state", "status", "boundary_passed")
-        .annotate(runs=Count("pk"), last=Max("finished_at"))
-    )
-    days: defaultdict[UUID, dict[date, Counter[Outcome]]] = defaultdict(lambda: defaultdict(Counter))
-    last: dict[UUID, datetime] = {}
-    for row in rows:
-        name = history_strip.outcome(row["state"], row["status"], row["boundary_passed"])
-        days[row["lane"]][row["day"]][name] += row["runs"]
-        last[row["lane"]] = max(last.get(row["lane"], row["last"]), row["last"])
-    return days, last
-
-
-def _first_day() -> date:
-    return timezone.localdate() - timedelta(days=lane_health.DAYS - 1)
-
-
-def _every_day(found: Mapping[date, Counter[Outcome]]) -> dict[date, Mapping[Outcome, int]]:
-    days = (_first_day() + timedelta(days=index) for index in range(lane_health.DAYS))
-    return {day: found.get(day, Counter()) for day in days}
 
 
 def _reports(here: Iterable[Lane]) -> defaultdict[UUID, list[CiReport]]:

@@ -205,9 +205,8 @@ def test_a_span_is_said_in_its_largest_units(left: dict[str, int], said: str) ->
 
 
 def day(lane: str, at: date, **counts: int) -> lane_health.Day:
-    return lane_health.Day(
-        lane=lane, day=at, **{"held": 0, "violated": 0, "undetermined": 0, "environment": 0, **counts}
-    )
+    none = {"held": 0, "violated": 0, "undetermined": 0, "environment": 0}
+    return lane_health.Day(lane=lane, day=at, last=timezone.now(), **{**none, **counts})
 
 
 def test_the_chart_has_a_band_a_lane_and_totals_that_add_up() -> None:
