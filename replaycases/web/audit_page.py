@@ -16,6 +16,7 @@ from replaycases.cases.audit_actions import ACTIONS
 from replaycases.cases.audit_export import Filters
 from replaycases.cases.models import AuditEvent, Case
 from replaycases.web import timeline
+from replaycases.web.forms import StyledForm
 
 ROWS = 100
 
@@ -40,7 +41,7 @@ def page_of(found: QuerySet[AuditEvent], before: str) -> Page:
     return Page(days=timeline.days(shown), older=shown[-1].sequence if more else None, first=at is None)
 
 
-class AuditForm(forms.Form):
+class AuditForm(StyledForm):
     """Filters of the audit page, as they stand in its URL. The projects, people and cases are those the user audits."""
 
     project = forms.ModelChoiceField(Project.objects.none(), to_field_name="key", required=False, empty_label="all")
@@ -53,14 +54,12 @@ class AuditForm(forms.Form):
     until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
 
     def __init__(self, data: object, *, projects: Sequence[Project], **kwargs: object) -> None:
-        super().__init__(data, **kwargs)  # type: ignore[arg-type]
+        super().__init__(data, **kwargs)
         keys = [project.pk for project in projects]
         self._projects = keys
         self.fields["project"].queryset = Project.objects.filter(pk__in=keys).order_by("key")  # type: ignore[attr-defined]
         people = User.objects.filter(memberships__project__in=keys).distinct().order_by("username")
         self.fields["person"].queryset = people  # type: ignore[attr-defined]
-        for field in self.fields.values():
-            field.widget.attrs["class"] = "input"
 
     def clean_case(self) -> Case | None:
         said: str = self.cleaned_data["case"].strip().upper()

@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from replaycases.accounts.models import Project, Team, User
 from replaycases.cases.models import Boundary, Case, CaseOwner
 from replaycases.cases.policies import OPEN
+from replaycases.web.forms import StyledForm
 from replaycases.web.members import grouped
 
 
@@ -33,14 +34,14 @@ class OwnerRow:
     cells: tuple[Cell, ...]
 
 
-class OwnerFilter(forms.Form):
+class OwnerFilter(StyledForm):
     """The filters in the URL. A value that is not offered is told, and nothing is listed."""
 
     owner = forms.ChoiceField(required=False, label="Owner")
     boundary = forms.ChoiceField(required=False, label="Nobody to ask for", choices=[("", "any"), *Boundary.choices])
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        super().__init__(*args, **kwargs)
         owners = CaseOwner.objects.filter(case__project=project).order_by().distinct()
         users = User.objects.filter(Q(memberships__project=project) | Q(pk__in=owners.values("user"))).distinct()
         known: dict[str, User | Team] = {
@@ -48,8 +49,6 @@ class OwnerFilter(forms.Form):
             **{f"user:{user.pk}": user for user in users.order_by("display_name", "username")},
         }
         self.fields["owner"].choices = [("", "anybody"), *grouped(known)]  # type: ignore[attr-defined]
-        for field in self.fields.values():
-            field.widget.attrs["class"] = "input"
 
 
 def listed(project: Project, form: OwnerFilter) -> QuerySet[Case]:
