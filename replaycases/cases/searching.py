@@ -6,6 +6,7 @@ found nearly everywhere would make it read everything; the newest rows then hold
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
@@ -18,6 +19,7 @@ from django.db.models.lookups import GreaterThan
 from replaycases.accounts.models import Project
 from replaycases.cases.models import Case, FixtureRevision
 
+READABLE_ID = r"[A-Z][A-Z0-9]{0,11}-[1-9][0-9]{0,8}"
 TRIGRAMS = "replaycases_trigrams"
 TEXT = ("title", "incident_id", "case_id")
 # So many matches among so many of the newest cases make a piece frequent.
@@ -50,10 +52,17 @@ def matching(text: str, projects: Mapping[str, Project]) -> Found:
 
 
 def _by_readable_id(text: str, projects: Mapping[str, Project]) -> Q:
-    key, _, number = text.upper().rpartition("-")
-    if key in projects and number.isdecimal() and len(number) < 10:
-        return Q(project=projects[key], number=int(number))
-    return Q()
+    named = case_id_of(text)
+    return Q(project=projects[named[0]], number=named[1]) if named and named[0] in projects else Q()
+
+
+def case_id_of(text: str) -> tuple[str, int] | None:
+    """ "RC-17" as ("RC", 17), whatever its case; None for what is no readable id."""
+    said = text.strip().upper()
+    if not re.fullmatch(READABLE_ID, said):
+        return None
+    key, _, number = said.rpartition("-")
+    return key, int(number)
 
 
 def _by_hash(text: str) -> Q:

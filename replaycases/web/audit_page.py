@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
+from replaycases.cases import searching
 from replaycases.cases.audit_actions import ACTIONS
 from replaycases.cases.audit_export import Filters
 from replaycases.cases.models import AuditEvent, Case
@@ -62,16 +63,11 @@ class AuditForm(StyledForm):
         self.fields["person"].queryset = people  # type: ignore[attr-defined]
 
     def clean_case(self) -> Case | None:
-        said: str = self.cleaned_data["case"].strip().upper()
+        said: str = self.cleaned_data["case"]
         if not said:
             return None
-        key, _, number = said.rpartition("-")
-        known = number.isascii() and number.isdecimal() and len(number) < 10
-        case = (
-            Case.objects.filter(project__in=self._projects, project__key=key, number=int(number)).first()
-            if known
-            else None
-        )
+        key, number = searching.case_id_of(said) or ("", 0)
+        case = Case.objects.filter(project__in=self._projects, project__key=key, number=number).first()
         if case is None:
             raise ValidationError("There is no such case in your projects. Give an id like RC-17.")
         return case

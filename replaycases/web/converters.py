@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from replaycases.cases.searching import READABLE_ID
+
 
 class CaseIdConverter:
     """`RC-17` <-> ("RC", 17)."""
 
-    regex = r"[A-Z][A-Z0-9]{0,11}-[1-9][0-9]{0,8}"
+    regex = READABLE_ID
 
     def to_python(self, value: str) -> tuple[str, int]:
         key, _, number = value.rpartition("-")

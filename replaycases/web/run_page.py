@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import django_filters
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import VOIDS_RUN_SETS
-from replaycases.cases import evidence, reading
+from replaycases.cases import evidence, reading, searching
 from replaycases.cases.models import MAX_ATTEMPTS, Run, RunState
 from replaycases.verdict.manifest import parse
 from replaycases.web import words
@@ -44,10 +44,10 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter
 
     def of_case(self, runs: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         """By readable id ("RC-17"); anything else finds nothing."""
-        key, _, number = value.strip().upper().rpartition("-")
-        if not number.isdecimal() or len(number) > 9:
+        named = searching.case_id_of(value)
+        if named is None:
             return runs.none()
-        return runs.filter(Q(run_set__revision__case__number=int(number)), project__key=key)
+        return runs.filter(project__key=named[0], run_set__revision__case__number=named[1])
 
 
 def context(run: Run, *, user: User) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from replaycases.accounts import access
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import PROMOTES, SETS_LANE_POLICY
-from replaycases.cases import lanes
+from replaycases.cases import lanes, searching
 from replaycases.cases.models import Case, Lane, LaneName
 from replaycases.web import lane_page
 from replaycases.web.forms_lanes import BulkForm, PolicyForm
@@ -132,12 +132,8 @@ def _promote(request: HttpRequest, project: Project, lane: LaneName) -> HttpResp
 
 def _chosen(project: Project, names: Iterable[str]) -> dict[str, Case]:
     """The named cases of this project, in the order in which they were named. A foreign one is not there."""
-    numbers = {
-        name: int(number)
-        for name in names
-        for key, _, number in [name.rpartition("-")]
-        if key == project.key and number.isdecimal() and len(number) < 10
-    }
+    known = {name: searching.case_id_of(name) for name in names}
+    numbers = {name: named[1] for name, named in known.items() if named and named[0] == project.key}
     cases = Case.objects.filter(project=project, number__in=numbers.values())
     by_number = {case.number: case for case in cases.select_related("project", "current_revision")}
     return {name: by_number[number] for name, number in numbers.items() if number in by_number}
