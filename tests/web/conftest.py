@@ -38,6 +38,16 @@ def signed_in(client: Client, everyone: User) -> Client:
 @pytest.fixture
 def looking(viewer: User) -> Client:
     """A client of somebody who may only look."""
+    return client_of(viewer)
+
+
+@pytest.fixture
+def people(project: Project) -> factories.People:
+    """One person with each role of a case's way."""
+    return factories.people(project)
+
+
+def client_of(user: User) -> Client:
     client = Client()
-    client.force_login(viewer)
+    client.force_login(user)
     return client

@@ -12,6 +12,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CLOSES_AS_NON_REPLAYABLE, CONFIRMS_CONTAINMENT, EDITS_DETAILS, SENDS_BACK, Role
 from replaycases.cases import decisions, details
 from replaycases.cases.models import (
+    AuditEvent,
     Boundary,
     Case,
     CaseOwner,
@@ -25,6 +26,7 @@ from replaycases.cases.models import (
     Stage,
 )
 from tests import factories
+from tests.web.conftest import client_of
 
 STATEMENT = {
     "title": "Claimed a refund",
@@ -52,12 +54,6 @@ POSTS = (
 SAID = {"reason": "x", "missing": "x", "note": "x", "why": "policy_changed", "detail": "x", "flagged": "yes"}
 
 
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def now(case: Case) -> Case:
     return Case.objects.get(pk=case.pk)
 
@@ -75,13 +71,16 @@ def page(client: Client, case: Case) -> str:
 
 @pytest.mark.parametrize("route", POSTS)
 def test_a_foreign_case_takes_nothing(case: Case, route: str) -> None:
-    client = client_of(factories.everyone(factories.project("XX")))
+    client, before = client_of(factories.everyone(factories.project("XX"))), AuditEvent.objects.count()
     assert client.post(f"/cases/RC-1/{route}/", SAID).status_code == 404
+    assert AuditEvent.objects.count() == before
 
 
 @pytest.mark.parametrize("route", POSTS)
 def test_a_viewer_does_nothing(looking: Client, case: Case, route: str) -> None:
+    before = AuditEvent.objects.count()
     assert looking.post(f"/cases/RC-1/{route}/", SAID).status_code == 403
+    assert AuditEvent.objects.count() == before
 
 
 @pytest.mark.parametrize(

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from replaycases.accounts.models import Project, User
+from replaycases.accounts.models import User
 from replaycases.cases import lanes, proposals
 from replaycases.cases.models import Case, CiReport, Lane, LaneEntry, LaneName
 from tests import factories
 from tests.factories import People
+from tests.web.conftest import client_of
 
 OVERVIEW = "/lanes/"
 BULK = "/lanes/RC/nonblocking/promotion/"
-
-
-@pytest.fixture
-def people(project: Project) -> People:
-    return factories.people(project)
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def html_of(user: User, address: str, status: int = 200) -> str:

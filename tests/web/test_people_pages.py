@@ -19,6 +19,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import invitations, people
 from replaycases.cases.models import AuditEvent, Boundary, Case, CaseOwner
 from tests import factories
+from tests.web.conftest import client_of
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a long pass phrase"
@@ -37,12 +38,6 @@ def administering(admin: User) -> Client:
 @pytest.fixture
 def team(project: Project, admin: User) -> Team:
     return people.create_team(admin, project=project, name="Payments desk")
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def text(answer: Any) -> str:
@@ -86,6 +81,7 @@ def test_a_token_that_may_not_be_is_refused(looking: Client, project: Project, c
 
 def test_no_token_is_made_for_a_project_that_one_is_not_in(looking: Client) -> None:
     assert make_token(looking, factories.project("XX")).status_code == 422
+    assert not ApiToken.objects.exists()
 
 
 def test_one_revokes_ones_own_tokens_and_no_others(looking: Client, everyone: User, project: Project) -> None:
@@ -142,6 +138,7 @@ def test_what_cannot_be_given_is_told_beside_the_form(administering: Client, vie
 def test_the_last_administrator_is_not_taken_away(administering: Client, admin: User) -> None:
     held = Membership.objects.get(user=admin)
     assert administering.post(f"/people/RC/roles/{held.pk}/revocation/").status_code == 409
+    assert Membership.objects.filter(pk=held.pk).exists()
 
 
 def test_a_token_of_a_member_is_ended_by_the_administrator(

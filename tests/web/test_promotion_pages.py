@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -15,19 +14,9 @@ from replaycases.cases import details, intake, lanes, proposals
 from replaycases.cases.models import Boundary, Case, LaneEntry, LaneName, Proposal, ProposalKind, RunSet
 from tests import factories
 from tests.factories import People
+from tests.web.conftest import client_of
 
 ADDRESS = "/cases/RC-1/promotion/"
-
-
-@pytest.fixture
-def people(project: Project) -> People:
-    return factories.people(project)
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def html_of(user: User, address: str = ADDRESS, status: int = 200) -> str:

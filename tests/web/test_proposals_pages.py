@@ -5,19 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
-from replaycases.accounts.models import Project, User
+from replaycases.accounts.models import User
 from replaycases.cases import proposals
 from replaycases.cases.models import Proposal
 from tests import factories
 from tests.factories import People
-
-
-@pytest.fixture
-def people(project: Project) -> People:
-    return factories.people(project)
+from tests.web.conftest import client_of
 
 
 @pytest.fixture
@@ -27,12 +22,6 @@ def demotion(people: People) -> Proposal:
     return proposals.propose_demotion(
         people.qa, case=case, reason="It waits for a vendor.", until=until, owner=people.engineer
     )
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def html_of(user: User, address: str = "/proposals/") -> str:

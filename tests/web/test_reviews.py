@@ -15,6 +15,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import comments, intake
 from replaycases.cases.models import Case, Classification, Decision, DecisionKind, Stage
 from tests import factories
+from tests.web.conftest import client_of
 
 REVIEW = "/cases/RC-1/review/"
 APPROVE = f"{REVIEW}redaction-approval/"
@@ -49,12 +50,6 @@ def in_stage(case: Case, stage: Stage) -> Case:
     Case.objects.filter(pk=case.pk).update(stage=stage)
     case.refresh_from_db()
     return case
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def words(response: Any) -> str:

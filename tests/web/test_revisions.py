@@ -11,6 +11,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import comments, intake
 from replaycases.cases.models import Case, Classification, FixtureRevision, ReviewComment
 from tests import factories
+from tests.web.conftest import client_of
 
 LIST = "/cases/RC-1/revisions/"
 ONE = "/cases/RC-1/revisions/1/"
@@ -22,12 +23,6 @@ NEW = "/cases/RC-1/revisions/new/"
 def second(case: Case, everyone: User) -> FixtureRevision:
     changed = factories.fixture(input={"order": "o-2"})
     return intake.add_revision(everyone, case=case, fixture=changed, changed="Another order", seen_revision=1)
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def sent(text: str | None = None, **more: Any) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from replaycases.accounts.roles import (
 from replaycases.cases.models import AuditHead, Case, Run
 from tests import factories
 from tests.api.world import World, build
+from tests.web.conftest import client_of
 from tests.web.routes import BY_SECRET, NUMBER, OPEN, PK, ask, every_route, methods
 
 ROUTES = list(every_route())
@@ -103,12 +104,6 @@ OWN = {"token_revocation", "notification_reading"}
 @pytest.fixture
 def world(db: None) -> World:
     return build()
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def head() -> int:
