@@ -40,6 +40,12 @@ def readable_by(subject: Readable, user: User, *, held: frozenset[Role] | None =
     )
 
 
+def is_quarantined(revision: FixtureRevision) -> bool:
+    """Whether its bytes are raw, for a revision that was read with its payloads: no query."""
+    payloads = [revision.payload, *([revision.detect] if revision.detect else [])]
+    return any(payload.classification == Classification.QUARANTINED for payload in payloads)
+
+
 def reads_quarantined(held: frozenset[Role], *, only_expectation_is_new: bool = False) -> bool:
     """Whether one of the roles reads raw evidence. Where only what is expected is new in a revision, and the redaction
     of all else stands, whoever decides about the expectation reads it too."""

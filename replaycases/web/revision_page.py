@@ -14,7 +14,6 @@ from replaycases.accounts.models import User
 from replaycases.cases import comments, evidence, reading
 from replaycases.cases.models import (
     Case,
-    Classification,
     Decision,
     DecisionKind,
     DecisionOutcome,
@@ -105,17 +104,12 @@ def listed(case: Case, user: User) -> list[Listed]:
         Listed(
             revision=revision,
             decisions=tuple(revision.made),
-            readable=not _is_quarantined(revision)
+            readable=not reading.is_quarantined(revision)
             or reading.reads_quarantined(held, only_expectation_is_new=revision.content_hash in redacted),
             is_current=revision.pk == case.current_revision_id,
         )
         for revision in revisions
     ]
-
-
-def _is_quarantined(revision: FixtureRevision) -> bool:
-    payloads = [revision.payload, *([revision.detect] if revision.detect else [])]
-    return any(payload.classification == Classification.QUARANTINED for payload in payloads)
 
 
 # --- one document -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import evidence
+from replaycases.cases import evidence, intake
 from replaycases.cases.models import Case, Classification, Comparison, Control, Implementation, Payload, Run
 from tests import factories
 from tests.web import recorded
@@ -297,6 +297,16 @@ def test_a_foreign_object_in_a_body_does_not_exist(stranger: APIClient, comparis
     response = stranger.post("/api/v1/controls/", new_control(comparison), format="json")
     assert response.status_code == 400
     assert set(response.json()) == {"revision"}
+
+
+def test_what_was_changed_in_quarantined_evidence_is_told_to_its_readers_only(
+    api: APIClient, viewer: APIClient, project: Project, everyone: User
+) -> None:
+    case = factories.case(project, everyone, classification=Classification.QUARANTINED)
+    intake.add_revision(everyone, case=case, fixture=factories.fixture(input={"order": "o-2"}), changed="Mia's order.")
+    address = f"/api/v1/revisions/?case={case.pk}"
+    told = [[row["changed"] for row in client.get(address).json()["results"]] for client in (api, viewer)]
+    assert told == [["Mia's order.", ""], ["", ""]]
 
 
 def test_quarantined_bytes_are_forbidden_to_who_may_not_read_them(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 
+from replaycases.accounts import access
 from replaycases.accounts.models import Team, User
+from replaycases.accounts.roles import Role
 from replaycases.api.serializers.fields import (
     DigestField,
     DocumentField,
@@ -17,7 +20,7 @@ from replaycases.api.serializers.fields import (
     TextField,
 )
 from replaycases.api.serializers.shapes import row, shape
-from replaycases.cases import details
+from replaycases.cases import details, reading
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -171,14 +174,32 @@ _STORED: dict[str, Any] = {
         choices=Classification.choices, source="payload.classification", read_only=True
     ),
 }
-RevisionSerializer = row(
-    "RevisionSerializer",
-    FixtureRevision,
-    "id case number schema_version fixture_case_id content_hash fixture_hash checks_hash effectful_tools changed size "
-    "classification created_by on_behalf_of created_at",
-    **_STORED,
-    effectful_tools=serializers.ListField(child=serializers.CharField(), read_only=True),
-)
+
+
+class RevisionSerializer(
+    row(  # type: ignore[misc]
+        "Revisions",
+        FixtureRevision,
+        "id case number schema_version fixture_case_id content_hash fixture_hash checks_hash effectful_tools changed "
+        "size classification created_by on_behalf_of created_at",
+        **_STORED,
+        effectful_tools=serializers.ListField(child=serializers.CharField(), read_only=True),
+    )
+):
+    """`changed` is empty for who may not read the revision: what was redacted may be told there."""
+
+    changed = serializers.SerializerMethodField()
+
+    def get_changed(self, revision: FixtureRevision) -> str:
+        if not reading.is_quarantined(revision):
+            return revision.changed
+        held: dict[UUID, frozenset[Role]] = self.context.setdefault("held", {})
+        project = revision.case.project
+        if project.pk not in held:
+            held[project.pk] = access.roles_of(self.context["request"].user, project)
+        return revision.changed if reading.reads_quarantined(held[project.pk]) else ""
+
+
 NewRevision = shape(
     "NewRevision",
     "`seen_revision` is the number of the revision that was edited, 0 for none.",
