@@ -54,7 +54,7 @@ class NewestFirst(CursorPagination):
 
 
 def ordered(*fields: str) -> type[NewestFirst]:
-    """Pages in another order; the key breaks ties."""
+    """Pages in another order, by columns of the row itself, since a cursor is read from it; the key breaks ties."""
     return type("Ordered", (NewestFirst,), {"ordering": (*fields, "pk")})
 
 

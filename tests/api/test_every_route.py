@@ -147,6 +147,18 @@ def test_what_belongs_to_another_project_does_not_exist_for_any_role_on_any_rout
     assert found == []
 
 
+def test_every_list_is_walked_row_by_row_to_its_end(world: World) -> None:
+    client = client_of(factories.everyone(world.team.project))
+    lists = [r for r in ROUTES if r.method == "GET" and not r.detail and r.action == "list" and r.noun != "needs"]
+    for route in lists:
+        whole = client.get(f"/api/v1/{route.path}?page_size=500").json()["results"]
+        walked, address = [], f"/api/v1/{route.path}?page_size=1"
+        while address and len(walked) <= len(whole):
+            page = client.get(address).json()
+            walked, address = walked + page["results"], page["next"]
+        assert walked == whole, route.name
+
+
 def test_a_list_holds_nothing_of_another_project(world: World) -> None:
     client = client_of(factories.everyone(factories.project("XX")))
     own = {"projects": 1, "memberships": len(Role)}

@@ -49,7 +49,7 @@ class LaneViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     queryset = Lane.objects.select_related("project")
     serializer_class = shown.LaneSerializer
     filterset_class = LaneFilter
-    pagination_class = ordered("project__key", "name")
+    pagination_class = ordered("name")
     read_scopes = frozenset({Scope.READ, Scope.LANE_PULL})
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:

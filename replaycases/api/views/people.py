@@ -82,7 +82,7 @@ class MembershipViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     queryset = Membership.objects.select_related("project", "user")
     serializer_class = shown.MembershipSerializer
     filterset_class = MembershipFilter
-    pagination_class = ordered("user__username", "role")
+    pagination_class = ordered()
     lookup_value_converter = "int"
 
 
