@@ -267,6 +267,19 @@ def test_a_token_sees_only_its_own_project(world: World) -> None:
     assert {case["project"] for case in client_of(owner).get("/api/v1/cases/").json()["results"]} == {"RC", "XX"}
 
 
+def test_a_superusers_token_sees_only_its_own_project_too(world: World) -> None:
+    other = factories.project("XX")
+    foreign = factories.revision(factories.case(other, factories.everyone(other)))
+    owner = factories.everyone(world.team.project)
+    owner.is_superuser = True
+    owner.save()
+    client = program_of(owner, world, Scope.READ)
+    assert {case["project"] for case in client.get("/api/v1/cases/").json()["results"]} == {"RC"}
+    for address in (f"cases/{foreign.case_id}", f"revisions/{foreign.pk}"):
+        assert client.get(f"/api/v1/{address}/").status_code == 404
+        assert client_of(owner).get(f"/api/v1/{address}/").status_code == 200
+
+
 def test_every_write_is_refused_to_somebody_whose_roles_do_not_reach_it(world: World) -> None:
     """A viewer of the project sees the object, and may do nothing with it."""
     client = client_of(world.team.viewer)

@@ -155,7 +155,9 @@ def test_a_body_that_two_readers_read_differently_is_bad_with_a_finding(
     assert response.json()["findings"][0]["id"].startswith(finding)
 
 
-@pytest.mark.parametrize("body", [b"[]", b"1", b"null", b'"text"', b'{"project": {}}', b'{"project": ["RC"]}'])
+@pytest.mark.parametrize(
+    "body", [b"[]", b"1", b"null", b'"text"', b'{"project": {}}', b'{"project": ["RC"]}', b'{"project": "RC\\u0000"}']
+)
 def test_a_body_of_another_shape_is_bad(api: APIClient, project: Project, body: bytes) -> None:
     assert api.post("/api/v1/cases/", body, content_type="application/json").status_code == 400
 

@@ -372,6 +372,30 @@ def test_a_grader_s_finding_is_confirmed_once_and_otherwise_never_changed(of: fa
     assert (finding.label, finding.confirmed_by) == ("unsafe", of.owner)
 
 
+# --- rows that go without a DELETE -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", immutability._kept_tables())
+def test_every_table_whose_rows_are_kept_refuses_a_delete_and_loses_none(model: type[Model]) -> None:
+    assert f"{model._meta.db_table}_refuse_delete" in _triggers()
+    assert f"{model._meta.db_table}_refuse_loss" in _triggers()
+
+
+def test_no_table_is_emptied_at_once_and_no_row_is_replaced(run_set: RunSet) -> None:
+    before = list(FixtureRevision.objects.values())
+    if connection.vendor == "postgresql":
+        connection.check_constraints()  # what is still to be checked would stop a TRUNCATE too
+        refused("TRUNCATE cases_fixturerevision CASCADE", match="none is lost")
+        refused("TRUNCATE accounts_project CASCADE", match="none is lost")
+    else:
+        columns = ", ".join(field.column for field in FixtureRevision._meta.concrete_fields)
+        other = columns.replace("id", "'0' || substr(id, 2)", 1)  # a key of its own, but the same case and number
+        for taken in (columns, other):
+            statement = f"REPLACE INTO cases_fixturerevision ({columns}) SELECT {taken} FROM cases_fixturerevision"
+            refused(statement, match="none is lost")
+    assert list(FixtureRevision.objects.values()) == before
+
+
 # --- the triggers themselves -----------------------------------------------------------------------------------------
 
 
@@ -384,8 +408,13 @@ def _triggers() -> set[str]:
         return {name for (name,) in cursor.fetchall()}
 
 
+def _wanted() -> set[str]:
+    kept = {f"{model._meta.db_table}_refuse_loss" for model in immutability._kept_tables()}
+    return kept | {refusal.name for refusal in immutability._refusals()}
+
+
 def test_installing_twice_leaves_each_trigger_once() -> None:
-    wanted = {refusal.name for refusal in immutability._refusals()}
+    wanted = _wanted()
     immutability.install("default")
     immutability.install("default")
     assert _triggers() == wanted
@@ -402,4 +431,4 @@ def test_a_migration_may_rebuild_what_the_triggers_read(model: type[Model]) -> N
     with connection.schema_editor() as editor:
         editor._remake_table(model)
     call_command("migrate", verbosity=0)
-    assert set(_triggers()) == {refusal.name for refusal in immutability._refusals()}
+    assert set(_triggers()) == _wanted()

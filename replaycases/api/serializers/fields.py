@@ -32,7 +32,7 @@ class ScopedProjectField(serializers.SlugRelatedField[Project]):
         return visible(Project.objects.all(), self.context["request"].user)
 
     def to_internal_value(self, data: Any) -> Project:
-        if not isinstance(data, str):
+        if not isinstance(data, str) or "\x00" in data:  # which PostgreSQL cannot even look for
             self.fail("invalid")
         return super().to_internal_value(data)
 
