@@ -34,6 +34,8 @@ VOIDS_RUN_SETS = frozenset({Role.QA, Role.QA_LEAD})
 READS_QUARANTINED_EVIDENCE = frozenset({Role.RESPONDER, Role.PRIVACY_REVIEWER, Role.SECURITY_OWNER})
 DECIDES_REDACTION = frozenset({Role.PRIVACY_REVIEWER})
 DECIDES_EXPECTATION = frozenset({Role.INCIDENT_OWNER})
+# Who proposes or decides what is expected reads a revision in which nothing else is new: see `cases.reading`.
+READS_NEW_EXPECTATION = DECIDES_EXPECTATION | {Role.WORKFLOW_ENGINEER}
 CONFIRMS_CONTAINMENT = frozenset({Role.SECURITY_OWNER})
 SENDS_BACK = frozenset({Role.PRIVACY_REVIEWER, Role.INCIDENT_OWNER, Role.QA, Role.QA_LEAD})
 CLOSES_AS_NON_REPLAYABLE = frozenset({Role.INCIDENT_OWNER, Role.QA, Role.QA_LEAD})

@@ -63,6 +63,7 @@ def approve_redaction(actor: User, *, case: Case, revision: int, content_hash: s
     with transaction.atomic():
         case = policies.require_locked(case, actor, "approve_redaction")
         current = _same_revision(case, revision, content_hash)
+        reading.require(current, actor)
         _refuse_decided(case, DecisionKind.REDACTION)
         gates.require_open(case, "redaction_approved", actor=actor)
         decision = decisions.record(
@@ -110,6 +111,7 @@ def approve_control(actor: User, *, control: Control, fixture_hash: str, note: s
         decisions.require_not_author(actor, control)
         if control.fixture_hash != fixture_hash:
             raise SeenAnother("This is another control than the one you saw. Look again.")
+        reading.require(control, actor)
         _refuse_decided(case, DecisionKind.CONTROL, control)
         decision = decisions.record(
             actor,

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import DECIDES_EXPECTATION, READS_QUARANTINED_EVIDENCE, Role
+from replaycases.accounts.roles import READS_NEW_EXPECTATION, READS_QUARANTINED_EVIDENCE, Role
 from replaycases.cases.models import (
     Classification,
     Comparison,
@@ -48,13 +48,15 @@ def is_quarantined(revision: FixtureRevision) -> bool:
 
 def reads_quarantined(held: frozenset[Role], *, only_expectation_is_new: bool = False) -> bool:
     """Whether one of the roles reads raw evidence. Where only what is expected is new in a revision, and the redaction
-    of all else stands, whoever decides about the expectation reads it too."""
+    of all else stands, whoever proposes or decides about the expectation reads it too, and the manifests of it."""
     return not held.isdisjoint(READS_QUARANTINED_EVIDENCE) or (
-        only_expectation_is_new and not held.isdisjoint(DECIDES_EXPECTATION)
+        only_expectation_is_new and not held.isdisjoint(READS_NEW_EXPECTATION)
     )
 
 
 def _only_expectation_is_new(subject: Readable) -> bool:
+    if isinstance(subject, Run) and subject.run_set.control_id is None:
+        subject = subject.run_set.revision
     if not isinstance(subject, FixtureRevision):
         return False
     approved = Decision.objects.filter(kind=DecisionKind.REDACTION, outcome=DecisionOutcome.APPROVED, voided_at=None)

@@ -24,6 +24,7 @@ from replaycases.cases.models import (
     LaneEntry,
     LaneName,
     LeftBy,
+    Run,
     Stage,
 )
 from replaycases.cases.policies import InvalidTransition
@@ -197,6 +198,21 @@ def test_a_changed_expectation_is_read_by_who_decides_about_it_while_the_redacti
     assert not reading.readable_by(seen(case), of.viewer)
     changed(of, case, OTHER)
     assert not reading.readable_by(seen(case), of.owner)
+
+
+def test_a_changed_expectation_goes_its_whole_way(of: factories.People) -> None:
+    case = factories.reproduced(of)
+    back = changed(of, case, MORE, of.engineer)
+    assert back.stage == Stage.REDACTION_APPROVED
+    factories.replayed(of, case)
+    made = [seen(case), *Run.objects.filter(run_set__revision=seen(case))]
+    assert len(made) > 1
+    assert all(reading.readable_by(one, who) for one in made for who in (of.owner, of.engineer))
+    assert not any(reading.readable_by(one, who) for one in made for who in (of.qa, of.viewer))
+    factories.approve_expectation(of, case)
+    assert all(reading.readable_by(one, of.viewer) for one in made)
+    on = lifecycle.mark_reproduced(of.qa, case=case, fixture_hash=seen(case).fixture_hash)
+    assert on.stage == Stage.REPRODUCED
 
 
 def test_a_change_of_content_voids_both_and_a_lane_keeps_what_it_holds(of: factories.People) -> None:

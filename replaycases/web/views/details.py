@@ -241,13 +241,14 @@ def statement(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     fields = ("title", *details.STATEMENT, "reported_symptom")
     initial = {name: getattr(case, name) for name in fields} | {"seen": details.statement_hash(case)}
     form = EditStatementForm(request.POST or None, initial=initial)
+    yours = " Whoever changes one approves neither the expectation nor the redaction of this case."
     return _edit(
         request,
         case,
         form,
         lambda user, said: details.edit_statement(user, case=case, **said),
         title="Failure statement",
-        meaning="Changing one of the three parts voids the approval of the expectation.",
+        meaning=f"Changing one of the three parts voids the approval of the expectation.{yours}",
         groups=[("", ("title",)), ("thirds", details.STATEMENT), ("", ("reported_symptom",))],
         done="The statement is saved.",
     )
