@@ -18,6 +18,11 @@ from replaycases.web import labels, topbar
 
 register = template.Library()
 
+_HASH = (
+    '<span class="hash" title="{value}"><span class="short">{short}</span><span class="printed">{value}</span></span>'
+    '<button class="copy" type="button" data-copy="{value}" aria-label="Copy {name} {short}">'
+    '<svg class="i" aria-hidden="true"><use href="#i-copy"/></svg></button>'
+)
 _STYLES = {"minute": "j M Y H:i", "time": "H:i", "day": "j M Y"}
 
 
@@ -72,12 +77,13 @@ def run_state(value: str) -> SafeString:
     return _worded("st", labels.run_state_look(value))
 
 
-@register.inclusion_tag("parts/hash.html")
-def hash_of(value: str, name: str = "hash", length: int = 10) -> dict[str, Any]:
+@register.simple_tag
+def hash_of(value: str, name: str = "hash", length: int = 10) -> SafeString:
     """A digest, cut on screen, whole in print and in the copy button; `name` says what is copied."""
     prefix, _, hexadecimal = value.rpartition(":")
     shown = hexadecimal[:length] if len(hexadecimal) > length else hexadecimal
-    return {"value": value, "short": f"{prefix}:{shown}" if prefix else shown, "name": name}
+    short = f"{prefix}:{shown}" if prefix else shown
+    return format_html(_HASH, value=value, short=short, name=name)
 
 
 @register.filter
