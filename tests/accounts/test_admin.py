@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
+from django.apps import apps
 from django.contrib import admin
 from django.db import models
 from django.test import Client
@@ -269,3 +270,10 @@ def test_a_superuser_approves_nothing_there(site: Client, full: Case) -> None:
     assert site.post(page(Case, "change", full.pk), sent).status_code == 403
     full.refresh_from_db()
     assert (full.stage, full.lane) == ("quarantined", "")
+
+
+def test_plural_names_are_english() -> None:
+    ours = [model for model in apps.get_models() if model.__module__.startswith("replaycases.")]
+    plurals = [str(model._meta.verbose_name_plural) for model in ours]
+    assert "lane entries" in plurals
+    assert not [plural for plural in plurals if re.search(r"[^aeiou]ys$", plural)]

@@ -80,6 +80,7 @@ class LaneEntry(models.Model):
     objects: ClassVar[ScopedQuerySet[LaneEntry]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
+        verbose_name_plural = "lane entries"
         constraints = [
             models.UniqueConstraint(fields=["lane", "case"], condition=Q(left_at=None), name="lane_entry_open_once"),
             models.CheckConstraint(
