@@ -10,71 +10,80 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import connection, models
+from django.db import connection
 from django.utils import timezone
 
+from benchmarks.population import around
+from benchmarks.population.series import digest, insert
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import archives, evidence, immutability, registry
+from replaycases.cases import archives, evidence, registry
 from replaycases.cases.models import (
-    AuditEvent,
     Case,
-    CaseOwner,
     Comparison,
-    Decision,
+    Control,
     FixtureRevision,
     Implementation,
     Lane,
-    LaneEntry,
     LaneName,
-    Provenance,
     Run,
     RunSet,
 )
 
 REVISIONS_A_CASE = 3
-# The old version's runs, the new version's, and what the lane added: ten runs a case.
-SET_SIZES = (2, 5, 3)
+TEAMS_A_PROJECT = 4
+# Sets of a case: their size, and whose runs they are. Ten runs a case.
+SETS = ((2, "old"), (5, "new"), (3, "lane"))
+# A set a day of the stay of every fiftieth case of a lane: what a promotion reads.
+DAYS_IN_LANE = 20
 STAGES = "(ARRAY['quarantined','in_review','redaction_approved','reproduced','reproduced','reproduced','retired'])"
 LABELS = (
     "(ARRAY['verified_red_to_green','verified_red_to_green','verified_red_to_green','still_failing','diverged',"
     "'undetermined','not_reproduced',''])"
 )
 WORDS = "(ARRAY['refund','shipment','recovery','invoice','address','tariff','booking','payout','limit','warranty'])"
-BOUNDARIES = "(ARRAY['prohibited_outcome','workflow','dependency','suite_policy','privacy'])"
+LAST = f"md5('revision' || i || '-{REVISIONS_A_CASE}')::uuid"
 
 
-def build(examples: Mapping[str, bytes], *, cases: int) -> User:
+def build(examples: Mapping[str, bytes], *, cases: int) -> tuple[User, User]:
     """Fill an empty, migrated PostgreSQL database; `examples` maps paths to the source of one small implementation.
-    Returns a person with every role in every project."""
+    Returns a person with every role in every project, and a plain responder in every project."""
     person = User.objects.create_user("bench", "bench@example.invalid", "bench", is_staff=True, is_superuser=True)
     people = [person, *(User.objects.create_user(f"p{n}", f"p{n}@example.invalid") for n in range(20))]
     projects = [Project.objects.create(key=f"B{n}", name=f"Project {n}") for n in range(5)]
     for project in projects:
-        for member in people:
-            Membership.objects.bulk_create(
-                Membership(project=project, user=member, role=role)
-                for role in (Role if member is person else (Role.RESPONDER, Role.VIEWER))
-            )
-        team = Team.objects.create(project=project, name="Payments")
-        team.members.set(people[:5])
-        for name in LaneName:
-            Lane.objects.create(project=project, name=name)
+        _members(project, person, people)
     versions = [_version(person, project, examples, number) for project in projects for number in (1, 2)]
     with connection.cursor() as cursor:
-        immutability.remove(connection.alias)
+        # Without foreign keys and triggers: a row may refer to one that comes later, and a million are not looked up.
+        cursor.execute("SET session_replication_role = replica")
         cursor.execute("SET synchronous_commit = off")
         _numbers(cursor, projects, people, versions, cases)
         _cases(cursor)
-        _runs(cursor)
-        _people_and_lanes(cursor)
-        _audit(cursor)
-        immutability.install(connection.alias)
-        cursor.execute("ANALYZE")
-    Project.objects.update(
-        next_number=cases + 1, next_run_number=cases * sum(SET_SIZES) + 1, next_comparison_number=cases + 1
-    )
-    return person
+        around.people(cursor)
+        around.lanes(cursor)
+        _runs(cursor, cases)
+        around.reviews(cursor)
+        around.proposals(cursor)
+        around.messages(cursor, len(people))
+        around.audit(cursor)
+        around.require_repeated_on_cases(cursor)
+        cursor.execute("SET session_replication_role = origin")
+        # As autovacuum leaves it: what is read from an index alone needs the visibility map.
+        cursor.execute("VACUUM ANALYZE")
+    Project.objects.update(next_number=cases + 1, next_run_number=cases * 130, next_comparison_number=cases + 1)
+    return person, people[1]
+
+
+def _members(project: Project, person: User, people: list[User]) -> None:
+    for member in people:
+        roles = Role if member is person else (Role.RESPONDER, Role.VIEWER)
+        Membership.objects.bulk_create(Membership(project=project, user=member, role=role) for role in roles)
+    for number in range(TEAMS_A_PROJECT):
+        team = Team.objects.create(project=project, name=f"Team {number}")
+        team.members.set(people[number * 5 : number * 5 + 5])
+    for name in LaneName:
+        Lane.objects.create(project=project, name=name)
 
 
 def _version(actor: User, project: Project, files: Mapping[str, bytes], number: int) -> Implementation:
@@ -91,31 +100,38 @@ def _numbers(
     cursor: Any, projects: list[Project], people: list[User], versions: list[Implementation], cases: int
 ) -> None:
     """One row a case, with everything that its other rows repeat: table `n`."""
-    payload = evidence.store(projects[0], b"{}", media_type=evidence.JSON_TYPE, classification="redacted")
+    redacted = evidence.store(projects[0], b"{}", media_type=evidence.JSON_TYPE, classification="redacted")
+    raw = evidence.store(projects[0], b"[]", media_type=evidence.JSON_TYPE, classification="quarantined")
     ids = {
         "projects": [project.pk for project in projects],
         "people": [user.pk for user in people],
         "old": [version.pk for version in versions[0::2]],
         "new": [version.pk for version in versions[1::2]],
-        "teams": [Team.objects.get(project=project).pk for project in projects],
+        "teams": list(Team.objects.order_by("project__key", "name").values_list("pk", flat=True)),
         "count": cases,
-        "payload": payload.pk,
+        "redacted": redacted.pk,
+        "raw": raw.pk,
         "now": timezone.now(),
     }
     cursor.execute(
         f"""
-        CREATE TEMPORARY TABLE n AS SELECT i,
+        CREATE TEMPORARY TABLE n AS SELECT *,
+          stage IN ('redaction_approved', 'reproduced') AND (lane <> '' OR i %% 11 > 0) AS expected,
+          CASE WHEN stage IN ('quarantined', 'in_review') THEN %(raw)s::uuid ELSE %(redacted)s::uuid END AS payload_id
+        FROM (SELECT i,
           md5('case' || i)::uuid AS case_id, md5('comparison' || i)::uuid AS comparison_id,
           (%(projects)s::uuid[])[p] AS project_id, (%(people)s::uuid[])[1 + i %% 20] AS person_id,
-          (%(people)s::uuid[])[2 + i %% 19] AS other_id, (%(teams)s::uuid[])[p] AS team_id,
-          (%(old)s::uuid[])[p] AS old_id, (%(new)s::uuid[])[p] AS new_id, %(payload)s::uuid AS payload_id,
-          {STAGES}[1 + i %% 7] AS stage,
+          (%(people)s::uuid[])[1 + (i + 7) %% 20] AS other_id,
+          (%(teams)s::uuid[])[1 + (p - 1) * {TEAMS_A_PROJECT} + i %% {TEAMS_A_PROJECT}] AS team_id,
+          (%(old)s::uuid[])[p] AS old_id, (%(new)s::uuid[])[p] AS new_id,
+          CASE WHEN i %% 21 = 6 THEN 'non_replayable' ELSE {STAGES}[1 + i %% 7] END AS stage,
           {LABELS}[1 + (i / 3) %% 8] AS label,
           CASE WHEN i %% 7 NOT IN (3, 4, 5) THEN '' WHEN i %% 3 = 0 THEN 'blocking' WHEN i %% 3 = 1 THEN 'nonblocking'
                ELSE '' END AS lane,
-          %(now)s::timestamptz - i * interval '7 minutes' AS at
+          %(now)s::timestamptz - i * interval '7 minutes' AS at,
+          %(now)s::timestamptz + (1 - i / %(count)s::float) * interval '480 days' - interval '4 days' AS ends
         FROM (SELECT i, 1 + (CASE WHEN i %% 10 < 6 THEN 0 ELSE i %% 10 - 5 END) AS p
-              FROM generate_series(1, %(count)s) AS i) AS s
+              FROM generate_series(1, %(count)s) AS i) AS s) AS t
         """,
         ids,
     )
@@ -123,8 +139,8 @@ def _numbers(
 
 
 def _cases(cursor: Any) -> None:
-    hashed = "'sha256:' || md5({0}) || md5('x' || {0})"
-    _insert(
+    contained = "i % 500 = 0 AND i % 2000 > 0"
+    insert(
         cursor,
         Case,
         "n",
@@ -141,17 +157,25 @@ def _cases(cursor: Any) -> None:
         stage_since="at",
         lane="lane",
         verdict="label",
-        last_verdict="label",
-        verdict_since="at",
+        last_verdict="CASE WHEN label = '' AND stage <> 'quarantined' THEN 'diverged' ELSE label END",
+        previous_verdict="CASE WHEN stage <> 'quarantined' AND i % 4 = 0 THEN 'still_failing' ELSE '' END",
+        verdict_since="CASE WHEN stage <> 'quarantined' THEN at END",
+        flagged="i % 100 = 0 AND stage <> 'retired'",
+        expectation_approved="expected",
+        current_revision=LAST,
+        latest_comparison="CASE WHEN stage <> 'quarantined' THEN comparison_id END",
         security_incident="i % 500 = 0",
-        flagged="i % 100 = 0",
-        expectation_approved="stage IN ('redaction_approved', 'reproduced')",
-        evidence_expires_at="CASE WHEN stage IN ('quarantined', 'in_review') THEN at + interval '400 days' END",
-        review_due_at="at + interval '600 days'",
+        contained_at=f"CASE WHEN {contained} THEN at END",
+        contained_by=f"CASE WHEN {contained} THEN other_id END",
+        containment_note=f"CASE WHEN {contained} THEN 'The key was revoked.' ELSE '' END",
+        evidence_expires_at="CASE WHEN stage IN ('quarantined', 'in_review') THEN ends END",
+        expiry_warned="CASE WHEN stage IN ('quarantined', 'in_review') AND ends < now() + interval '30 days' "
+        "THEN 1 ELSE 0 END",
+        review_due_at="CASE WHEN lane <> '' THEN at + interval '600 days' END",
         created_by="person_id",
         created_at="at",
     )
-    _insert(
+    insert(
         cursor,
         FixtureRevision,
         f"n, generate_series(1, {REVISIONS_A_CASE}) AS r",
@@ -161,20 +185,38 @@ def _cases(cursor: Any) -> None:
         payload="payload_id",
         schema_version="'2.0'",
         fixture_case_id="'case-' || i",
-        content_hash=hashed.format("'c' || i || '-' || r"),
-        fixture_hash=hashed.format("'f' || i || '-' || r"),
-        checks_hash=hashed.format("'k' || i || '-' || r"),
+        content_hash=digest("('c' || i || '-' || r)"),
+        fixture_hash=digest("('f' || i || '-' || r)"),
+        checks_hash=digest("('k' || i || '-' || r)"),
+        effectful_tools="'[\"refund\"]'",
         created_by="person_id",
         created_at="at + r * interval '1 minute'",
     )
-    _insert(
+    insert(
+        cursor,
+        Control,
+        "n, unnest(ARRAY['rejection', 'success']) AS outcome WHERE stage = 'reproduced'",
+        id="md5('control' || i || outcome)::uuid",
+        revision=LAST,
+        name="'refund ' || outcome",
+        outcome_type="outcome",
+        tool="'refund'",
+        payload="payload_id",
+        mutation="payload_id",
+        fixture_hash=digest("('c' || i || outcome)"),
+        checks_hash=digest("('k' || i || outcome)"),
+        mutated_hash=digest("('m' || i || outcome)"),
+        created_by="person_id",
+        created_at="at",
+    )
+    insert(
         cursor,
         Comparison,
         "n WHERE stage <> 'quarantined'",
         id="comparison_id",
         project="project_id",
         number="i",
-        revision=f"md5('revision' || i || '-' || {REVISIONS_A_CASE})::uuid",
+        revision=LAST,
         old="old_id",
         new="new_id",
         requested_by="other_id",
@@ -183,156 +225,91 @@ def _cases(cursor: Any) -> None:
         document="CASE WHEN label <> '' THEN payload_id END",
         computed_at="CASE WHEN label <> '' THEN at + interval '6 minutes' END",
         old_red="CASE WHEN label <> '' THEN label IN ('verified_red_to_green', 'still_failing', 'diverged') END",
-    )
-    cursor.execute(
-        f"""
-        UPDATE cases_case SET current_revision_id = md5('revision' || number || '-' || {REVISIONS_A_CASE})::uuid,
-          latest_comparison_id = CASE WHEN stage <> 'quarantined' THEN md5('comparison' || number)::uuid END
-        """
+        controls="CASE WHEN label <> '' AND stage = 'reproduced' THEN jsonb_build_object("
+        "md5('control' || i || 'rejection')::uuid::text, true, md5('control' || i || 'success')::uuid::text, true) "
+        "ELSE '{}' END",
     )
 
 
-def _runs(cursor: Any) -> None:
-    hashed = "'sha256:' || md5({0}) || md5('x' || {0})"
-    for number, size in enumerate(SET_SIZES, start=1):
-        before = sum(SET_SIZES[: number - 1])
-        _insert(
+def _runs(cursor: Any, cases: int) -> None:
+    """Those of each case; of some reproduced ones also the controls' with their mutated twins, and a long history."""
+    first = 0
+    for kind, (size, side) in enumerate(SETS, start=1):
+        entry = "(SELECT e.id FROM cases_laneentry e WHERE e.case_id = n.case_id AND e.left_at IS NULL LIMIT 1)"
+        _sets(
             cursor,
-            RunSet,
             "n",
-            id=f"md5('set' || i || '-{number}')::uuid",
-            project="project_id",
-            revision=f"md5('revision' || i || '-' || {REVISIONS_A_CASE})::uuid",
-            implementation="old_id" if number == 1 else "new_id",
-            comparison="NULL" if number == 3 else "CASE WHEN stage <> 'quarantined' THEN comparison_id END",
-            size=str(size),
-            fixture_hash=hashed.format(f"'f' || i || '-' || {REVISIONS_A_CASE}"),
-            checks_hash=hashed.format(f"'k' || i || '-' || {REVISIONS_A_CASE}"),
-            requested_by="other_id",
-            created_at=f"at + {number} * interval '1 minute'",
+            key=f"'{kind}-' || i",
+            implementation="old_id" if side == "old" else "new_id",
+            comparison="NULL" if side == "lane" else "CASE WHEN stage <> 'quarantined' THEN comparison_id END",
+            lane_entry=entry if side == "lane" else "NULL",
+            size=size,
+            number=f"(i - 1) * 10 + {first} + r + 1",
         )
-        _insert(
-            cursor,
-            Run,
-            f"n, generate_series(0, {size - 1}) AS r",
-            id=f"md5('run' || i || '-{number}-' || r)::uuid",
-            project="project_id",
-            number=f"(i - 1) * {sum(SET_SIZES)} + {before} + r + 1",
-            run_set=f"md5('set' || i || '-{number}')::uuid",
-            index="r",
-            state="'finished'",
-            attempts="1",
-            lease_token="1",
-            not_before="at",
-            created_at="at",
-            started_at="at",
-            finished_at="at + interval '1 second'",
-            manifest="payload_id",
-            status="'completed'",
-            boundary_passed="false" if number == 1 else "true",
-            observation_hash=f"'sha256:' || md5('o' || i || {number == 1!r}) || md5('o' || i)",
-            matching_policy="'sha256:' || md5('policy') || md5('policy')",
-        )
-
-
-def _people_and_lanes(cursor: Any) -> None:
-    _insert(
+        first += size
+    _sets(
         cursor,
-        CaseOwner,
-        "n, generate_series(1, 5) AS b WHERE i % 10 > 0",
-        id="md5('owner' || i || '-' || b)::uuid",
-        case="case_id",
-        boundary=f"{BOUNDARIES}[b]",
-        user="CASE WHEN b <> 3 THEN person_id END",
-        team="CASE WHEN b = 3 THEN team_id END",
+        "n JOIN cases_control c ON c.revision_id = md5('revision' || i || '-3')::uuid, (VALUES (0), (1)) AS twin(m) "
+        "WHERE i % 10 = 3",
+        key="'control-' || c.id::text || m",
+        implementation="new_id",
+        control="c.id",
+        mutated="m = 1",
+        fixture_hash="CASE WHEN m = 1 THEN c.mutated_hash ELSE c.fixture_hash END",
+        checks_hash="c.checks_hash",
+        comparison="comparison_id",
+        size=2,
+        number=f"{cases} * 10 + i * 8 + m * 2 + r + 4 * (c.outcome_type = 'success')::int",
     )
-    _insert(
+    _sets(
         cursor,
-        Provenance,
-        "n WHERE stage <> 'quarantined'",
-        case="case_id",
-        incident_url="'https://incidents.example/' || i",
-        trace_id="'trace-' || i",
-        affected="old_id",
-        fixed="new_id",
-        covering_test="'tests/test_' || i || '.py'",
+        f"n JOIN cases_laneentry e ON e.case_id = n.case_id, generate_series(1, {DAYS_IN_LANE}) AS d WHERE i % 50 = 3",
+        key="'history-' || e.id::text || d",
+        implementation="new_id",
+        lane_entry="e.id",
+        requested_by="NULL",
+        created_at="n.at + d * interval '1 day'",
+        size=1,
+        number=f"{cases} * 20 + i * 100 + d + 50 * (e.left_at IS NULL)::int",
     )
-    for kind in ("redaction", "expectation"):
-        _insert(
-            cursor,
-            Decision,
-            "n JOIN cases_fixturerevision f ON f.case_id = n.case_id AND f.number = 3 "
-            "WHERE stage IN ('redaction_approved', 'reproduced')",
-            id=f"md5('{kind}' || i)::uuid",
-            case="n.case_id",
-            revision="f.id",
-            kind=f"'{kind}'",
-            outcome="'approved'",
-            content_hash="f.content_hash",
-            fixture_hash="f.fixture_hash",
-            checks_hash="f.checks_hash",
-            decided_by="other_id",
-            decided_at="at + interval '10 minutes'",
-        )
-    _insert(
+
+
+def _sets(cursor: Any, source: str, *, key: str, size: int, number: str, **values: str) -> None:
+    """Run sets and their runs, `size` each; `key` names a set, `number` gives the run of index `r` its own."""
+    made = {
+        "id": f"md5({key})::uuid",
+        "project": "n.project_id",
+        "revision": LAST,
+        "size": str(size),
+        "fixture_hash": digest("('f' || i || '-3')"),
+        "checks_hash": digest("('k' || i || '-3')"),
+        "requested_by": "other_id",
+        "created_at": "n.at + interval '1 minute'",
+        **values,
+    }
+    insert(cursor, RunSet, source, **made)
+    joined = source.partition(" WHERE ")
+    rows = f"{joined[0]} CROSS JOIN generate_series(0, {size - 1}) AS r {joined[1]}{joined[2]}"
+    red = values["implementation"] == "old_id"
+    insert(
         cursor,
-        LaneEntry,
-        "n JOIN cases_lane l ON l.project_id = n.project_id AND l.name = n.lane",
-        id="md5('entry' || i)::uuid",
-        lane="l.id",
-        case="case_id",
-        revision=f"md5('revision' || i || '-' || {REVISIONS_A_CASE})::uuid",
-        entered_by="other_id",
-        entered_at="at + interval '20 minutes'",
+        Run,
+        rows,
+        id=f"md5('run' || {key} || r)::uuid",
+        project="n.project_id",
+        number=number,
+        run_set=f"md5({key})::uuid",
+        index="r",
+        state="'finished'",
+        attempts="1",
+        lease_token="1",
+        not_before="n.at",
+        created_at="n.at",
+        started_at="n.at",
+        finished_at=f"{made['created_at']} + interval '1 second'",
+        manifest="n.payload_id",
+        status="'completed'",
+        boundary_passed="false" if red else "true" if values.get("mutated") is None else "m = 0",
+        observation_hash=digest(f"('o' || i || '{red}')"),
+        matching_policy=digest("'policy'"),
     )
-    cursor.execute(
-        "UPDATE cases_runset SET lane_entry_id = e.id FROM cases_laneentry e, n WHERE e.case_id = n.case_id "
-        "AND cases_runset.id = md5('set' || n.i || '-3')::uuid"
-    )
-
-
-def _audit(cursor: Any) -> None:
-    actions = "(ARRAY['case.created','revision.added','comparison.requested','comparison.computed','case.submitted'])"
-    _insert(
-        cursor,
-        AuditEvent,
-        "n, generate_series(1, 5) AS a",
-        sequence="1000 + i * 5 + a",
-        project="project_id",
-        actor="person_id",
-        case="case_id",
-        action=f"{actions}[a]",
-        object_type="'cases.case'",
-        object_id="case_id::text",
-        before="'{}'",
-        after='CASE WHEN a = 4 THEN \'{"label":"diverged","runs":4}\' ELSE \'{}\' END',
-        at="at + a * interval '1 minute'",
-        prev_hash="'sha256:' || md5('p' || i || a)",
-        hash="'sha256:' || md5('h' || i || a)",
-    )
-    cursor.execute("UPDATE cases_audithead SET sequence = (SELECT max(sequence) FROM cases_auditevent)")
-
-
-def _insert(cursor: Any, model: type[models.Model], source: str, **values: str) -> None:
-    """INSERT … SELECT: `values` are SQL expressions by field name; every other column takes its field's default."""
-    columns, expressions, constants = [], [], []
-    for field in model._meta.concrete_fields:
-        columns.append(f'"{field.column}"')
-        if field.name in values:
-            expressions.append(values[field.name].replace("%", "%%"))
-        else:
-            constants.append(field.get_db_prep_save(_default(field), connection))
-            kind = field.db_type(connection)
-            expressions.append(f"%s::{_CAST.get(kind or '', kind)}")
-    table = model._meta.db_table
-    selected = ", ".join(expressions)
-    cursor.execute(
-        f'INSERT INTO "{table}" ({", ".join(columns)}) SELECT {selected} FROM {source.replace("%", "%%")}', constants
-    )
-
-
-_CAST = {"serial": "integer", "bigserial": "bigint"}
-
-
-def _default(field: models.Field[Any, Any]) -> Any:
-    return field.get_default() if field.has_default() or not field.null else None
