@@ -108,9 +108,8 @@ def measure_pages() -> None:
             times[page.name].append(time.perf_counter() - began)
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     _report(pages, times, queries)
-    print(
-        f"{ROUNDS} times each, beyond the goal {-(-ROUNDS // 8)}; load of the machine at the end: {load}, {os.cpu_count()} processors"
-    )
+    few = -(-ROUNDS // 8)
+    print(f"{ROUNDS} times each, beyond the goal {few}; load at the end: {load}, {os.cpu_count()} processors")
 
 
 def _signed_in(name: str) -> Any:
