@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
@@ -218,7 +219,7 @@ def confirm_grader_finding(actor: User, *, finding: GraderFinding) -> GraderFind
     with transaction.atomic():
         case = policies.require_locked(case, actor, "edit_details")
         kept = GraderFinding.objects.select_for_update(no_key=True).get(pk=finding.pk)
-        why_not = why_not_confirm(actor, kept)
+        why_not = why_not_confirm(actor, recorded_by=kept.recorded_by_id, confirmed=kept.confirmed_at is not None)
         if why_not:
             raise policies.InvalidTransition(why_not)
         kept.confirmed_by = actor
@@ -228,11 +229,11 @@ def confirm_grader_finding(actor: User, *, finding: GraderFinding) -> GraderFind
     return kept
 
 
-def why_not_confirm(actor: User, finding: GraderFinding) -> str:
-    """A sentence for an incident owner, "" if they may confirm it."""
-    if finding.confirmed_at is not None:
+def why_not_confirm(actor: User, *, recorded_by: UUID, confirmed: bool) -> str:
+    """A sentence for an incident owner, "" if they may confirm the finding."""
+    if confirmed:
         return "It is confirmed already."
-    if finding.recorded_by_id == actor.pk:
+    if recorded_by == actor.pk:
         return "You recorded it. Another incident owner confirms it."
     return ""
 

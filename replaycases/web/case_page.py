@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max, OuterRef, Q, QuerySet
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CONFIRMS_CONTAINMENT, DECIDES_EXPECTATION, SIGNS_HAND_OFF, Role
-from replaycases.cases import decisions, policies
+from replaycases.cases import decisions, details, policies
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import (
     Boundary,
@@ -335,12 +336,11 @@ def _lane(name: LaneName, entry: Fact | None) -> Step:
 
 
 def _why_not_confirm(finding: Fact, user: User, held: frozenset[Role], case: Case) -> str:
-    """Why this person cannot confirm it; "" if they can, or if it is confirmed."""
+    """Why this person cannot confirm it; "" if they can."""
     if held.isdisjoint(DECIDES_EXPECTATION):
         return access.lacking(case.project, DECIDES_EXPECTATION)
-    if finding.person_id.replace("-", "") == user.pk.hex:
-        return "You recorded it. Another incident owner confirms it."
-    return policies.why_not_allowed("edit_details", case, user, held=held)
+    own = details.why_not_confirm(user, recorded_by=UUID(finding.person_id), confirmed=bool(finding.other))
+    return own or policies.why_not_allowed("edit_details", case, user, held=held)
 
 
 def _closing(case: Case, facts: Facts, action: Action, held: frozenset[Role]) -> list[Closing]:
