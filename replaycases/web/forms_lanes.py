@@ -10,17 +10,17 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, Team, User
 from replaycases.cases.models import Lane, LaneName
+from replaycases.cases.texts import TEXT_CAP
 from replaycases.web.forms import StyledForm
 from replaycases.web.members import grouped, owners_of
 
 REASON_ROWS = 3
-LONGEST_REASON = 4000
 
 
 def _reason(help_text: str) -> forms.CharField:
     return forms.CharField(
         label="Reason",
-        max_length=LONGEST_REASON,
+        max_length=TEXT_CAP,
         widget=forms.Textarea(attrs={"rows": REASON_ROWS}),
         help_text=help_text,
     )
@@ -45,7 +45,7 @@ class PromotionForm(StyledForm):
     note = forms.CharField(
         required=False,
         label="Note for the timeline",
-        max_length=LONGEST_REASON,
+        max_length=TEXT_CAP,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Kept with the fixture hash and your name.",
     )
@@ -55,7 +55,7 @@ class BulkForm(StyledForm):
     note = forms.CharField(
         required=False,
         label="Note for the timelines",
-        max_length=LONGEST_REASON,
+        max_length=TEXT_CAP,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Kept with each case, its fixture hash and your name.",
     )

@@ -108,12 +108,12 @@ StatementChange = shape(
 _ProvenanceParts = shape(
     "ProvenanceParts",
     "",
-    incident_url=serializers.CharField(max_length=500, required=False, allow_blank=True),
-    trace_id=serializers.CharField(max_length=200, required=False, allow_blank=True),
-    trace_url=serializers.CharField(max_length=500, required=False, allow_blank=True),
+    incident_url=serializers.CharField(max_length=details.URL_CAP, required=False, allow_blank=True),
+    trace_id=serializers.CharField(max_length=NAME_CAP, required=False, allow_blank=True),
+    trace_url=serializers.CharField(max_length=details.URL_CAP, required=False, allow_blank=True),
     affected=ScopedField(queryset=Implementation.objects.all(), required=False, allow_null=True),
     fixed=ScopedField(queryset=Implementation.objects.all(), required=False, allow_null=True),
-    covering_test=serializers.CharField(max_length=300, required=False, allow_blank=True),
+    covering_test=serializers.CharField(max_length=details.TEST_CAP, required=False, allow_blank=True),
 )
 
 

@@ -11,8 +11,7 @@ from rest_framework import serializers
 
 from replaycases.accounts.models import Project
 from replaycases.api.scoping import visible
-
-LONGEST_TEXT = 4000
+from replaycases.cases.texts import TEXT_CAP
 
 
 class ScopedField(serializers.PrimaryKeyRelatedField[Any]):
@@ -83,4 +82,4 @@ class TextField(serializers.CharField):
     """Words of a person."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"max_length": LONGEST_TEXT, **kwargs})
+        super().__init__(**{"max_length": TEXT_CAP, **kwargs})

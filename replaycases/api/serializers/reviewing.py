@@ -12,6 +12,7 @@ from replaycases.api.serializers.cases import LARGEST_NUMBER
 from replaycases.api.serializers.fields import DigestField, EnumField, ScopedField, TextField
 from replaycases.api.serializers.shapes import row, shape
 from replaycases.cases import gates
+from replaycases.cases.comments import POINTER_CAP
 from replaycases.cases.models import (
     Case,
     ClosingItem,
@@ -27,6 +28,7 @@ from replaycases.cases.models import (
     ReviewFlag,
 )
 from replaycases.cases.proposals import why_not_decide
+from replaycases.cases.texts import NAME_CAP
 
 DecisionSerializer = row(
     "DecisionSerializer",
@@ -71,7 +73,9 @@ NewComment = shape(
     "NewComment",
     "About one place of a revision; an empty pointer is the whole of it.",
     revision=ScopedField(queryset=FixtureRevision.objects.select_related("case__project", "payload", "detect")),
-    pointer=serializers.CharField(max_length=500, required=False, allow_blank=True, default="", trim_whitespace=False),
+    pointer=serializers.CharField(
+        max_length=POINTER_CAP, required=False, allow_blank=True, default="", trim_whitespace=False
+    ),
     text=TextField(),
 )
 Resolution = shape("Resolution", resolution=TextField(required=False, allow_blank=True, default=""))
@@ -154,9 +158,9 @@ FindingRowSerializer = row(
 NewGraderFinding = shape(
     "NewGraderFinding",
     case=_CASE,
-    grader=serializers.CharField(max_length=200),
-    version=serializers.CharField(max_length=200),
-    label=serializers.CharField(max_length=200),
+    grader=serializers.CharField(max_length=NAME_CAP),
+    version=serializers.CharField(max_length=NAME_CAP),
+    label=serializers.CharField(max_length=NAME_CAP),
     result=TextField(required=False, allow_blank=True, default=""),
 )
 
