@@ -200,7 +200,9 @@ def test_a_control_is_added_from_files_whose_bytes_are_kept(api: APIClient, comp
 
 def test_controls_are_walked_by_cursor(api: APIClient, comparison: Comparison) -> None:
     for name in ("a", "b", "z"):
-        assert api.post("/api/v1/controls/", new_control(comparison, name=name), format="json").status_code == 201
+        fixture = json.loads(factories.fixture(case_id="control-2", input={"order": name}))
+        body = new_control(comparison, name=name, fixture=fixture)
+        assert api.post("/api/v1/controls/", body, format="json").status_code == 201
     walked: list[str] = []
     address: str | None = "/api/v1/controls/?page_size=1"
     while address:
