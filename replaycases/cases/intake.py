@@ -155,11 +155,12 @@ def add_control(
     shown = _tool_shown(revision, upload.loaded, tool)
     with transaction.atomic():
         case = policies.require_locked(revision.case, actor, "add_control")
+        free = _free_name(revision, name)
         _require_other(revision, upload.loaded)
         ends = _ends(case, upload, case.evidence_expires_at or expiry.expiry_for(case.project, None))
         control = Control(
             revision=revision,
-            name=_free_name(revision, name),
+            name=free,
             outcome_type=outcome_type,
             tool=shown,
             payload=_keep(case.project, fixture, classification, ends),
