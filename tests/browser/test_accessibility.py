@@ -21,7 +21,13 @@ pytestmark = pytest.mark.service
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 PAGES = (
+    "/",
+    "/audit/",
+    "/notifications/",
+    "/people/",
     "/cases/",
+    "/cases/RC-1/timeline/",
+    "/cases/RC-2/overrides/?gate=red",
     "/cases/?q=nothing-like-it",
     "/cases/new/",
     "/cases/RC-1/",
