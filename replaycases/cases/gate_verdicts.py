@@ -242,7 +242,7 @@ def _not_computed(asked: Sequence[Comparison], none: str, remedy: str) -> Found:
 
 
 def _left_out(facts: Facts) -> str:
-    """What was voided of the fixed version here, beside what is counted without it: a lucky run is not picked unseen."""
+    """What was voided of the fixed version here, said beside what counts: a lucky run is not picked unseen."""
     fixed = facts.fixed
     return without_voided(one for one in facts.voided if fixed and one.implementation.digest == fixed.digest)
 

@@ -207,7 +207,8 @@ def test_bytes_that_were_released_keep_their_own_time(case: Case, reviewer: User
     extend(case, 20, by=reviewer)
     case.refresh_from_db()
     ends = held.get().expires_at
-    assert ends is not None and case.evidence_expires_at is not None
+    assert ends is not None
+    assert case.evidence_expires_at is not None
     assert ends < case.evidence_expires_at - timedelta(days=10)
 
 

@@ -260,7 +260,7 @@ def test_a_demotion_names_who_answers_for_it(of: factories.People) -> None:
     foreign = Team.objects.create(project=stranger.memberships.get().project, name="Foreign")
     foreign.members.add(of.engineer)
     for nobody in (stranger, empty, foreign):
-        with pytest.raises(ValidationError, match="is not a member|no team of|no members"):
+        with pytest.raises(ValidationError, match=r"is not a member|no team of|no members"):
             demotion(of, case, nobody)
     empty.members.add(of.engineer)
     assert demotion(of, case, empty).owner_team == empty

@@ -101,10 +101,13 @@ def test_controls_show_their_result_and_their_mutations(signed_in: Client, case:
     assert "controls: passed" in html_of(signed_in, "/cases/RC-1/comparisons/1/")
 
 
-def test_declared_gaps_stand_with_their_cost_where_the_case_page_says(signed_in: Client, project: Project, everyone: User) -> None:
+def test_declared_gaps_stand_with_their_cost_where_the_case_page_says(
+    signed_in: Client, project: Project, everyone: User
+) -> None:
     missing = [{"pointer": "/monotonic", "cost": "nothing can be said about retry delays"}]
     factories.case(project, everyone, factories.fixture(missing=missing))
-    assert '<a href="/cases/RC-1/revisions/1/">the document and its declared gaps</a>' in html_of(signed_in, "/cases/RC-1/")
+    page = html_of(signed_in, "/cases/RC-1/")
+    assert '<a href="/cases/RC-1/revisions/1/">the document and its declared gaps</a>' in page
     assert "nothing can be said about retry delays" in html_of(signed_in, "/cases/RC-1/revisions/1/")
 
 
