@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from http import HTTPMethod
 from typing import Any
 
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
@@ -95,10 +94,10 @@ def methods(route: Route, client: Client, world: World) -> list[HTTPMethod]:
     return [method for method in (HTTPMethod.GET, HTTPMethod.POST) if method in told]
 
 
-def ask(route: Route, client: Client, world: World, method: HTTPMethod) -> HttpResponse:
+def ask(route: Route, client: Client, world: World, method: HTTPMethod) -> Any:
     """As a browser asks. A form holds something for whatever a route may read of it."""
     address = route.address(world)
-    answer: HttpResponse = client.post(address, FORM) if method == HTTPMethod.POST else client.get(address)
+    answer: Any = client.post(address, FORM) if method == HTTPMethod.POST else client.get(address)
     return answer
 
 
