@@ -4,6 +4,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.db import connections
+from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate, pre_migrate
 
 
@@ -12,8 +13,17 @@ class CasesConfig(AppConfig):
     label = "cases"
 
     def ready(self) -> None:
+        connection_created.connect(_without_jit, dispatch_uid="cases.without_jit")
         pre_migrate.connect(_make_room, sender=self, dispatch_uid="cases.make_room")
         post_migrate.connect(_complete_schema, sender=self, dispatch_uid="cases.schema")
+
+
+def _without_jit(connection: Any, **kwargs: Any) -> None:
+    """PostgreSQL compiles a query that it thinks costly for longer than any of ours runs. Set here, not as an option of
+    the connection, which a pooler between may refuse."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET jit = off")
 
 
 def _make_room(using: str, **kwargs: Any) -> None:

@@ -41,22 +41,30 @@ class Waiting:
 
 def waiting_cases(user: User) -> QuerySet[Case]:
     """Every case that the user may see in which a decision waits, soonest expiry first."""
-    unapproved = Control.objects.filter(revision=OuterRef("current_revision")).exclude(
-        Exists(Decision.objects.filter(control=OuterRef("pk"), outcome=DecisionOutcome.APPROVED, voided_at=None))
-    )
+    unapproved = _unapproved().filter(revision=OuterRef("current_revision"))
     open_comments = ReviewComment.objects.filter(revision__case=OuterRef("pk"), resolved_at=None)
     return (
         Case.objects.visible_to(user)
         .filter(stage__in=policies.REVIEWED, current_revision__isnull=False)
         .annotate(
-            controls_waiting=Exists(unapproved),
             controls_count=_counted(unapproved, "revision"),
             comments_count=_counted(open_comments, "revision__case"),
         )
-        .filter(Q(stage=Stage.IN_REVIEW) | Q(expectation_approved=False) | Q(controls_waiting=True))
+        .filter(Q(stage=Stage.IN_REVIEW) | Q(expectation_approved=False) | _control_waits())
         .select_related("project", "current_revision")
         .order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since", "number")
     )
+
+
+def _unapproved() -> QuerySet[Control]:
+    approved = Decision.objects.filter(control=OuterRef("pk"), outcome=DecisionOutcome.APPROVED, voided_at=None)
+    return Control.objects.filter(~Exists(approved))
+
+
+def _control_waits() -> Q:
+    """A control of the current revision is not approved. One list of revisions: asked of each case, the database reads
+    the controls of every case that there is."""
+    return Q(current_revision__in=_unapproved().values("revision"))
 
 
 def of_reader(cases: QuerySet[Case], user: User) -> QuerySet[Case]:
@@ -66,7 +74,7 @@ def of_reader(cases: QuerySet[Case], user: User) -> QuerySet[Case]:
         for roles in (DECIDES_REDACTION, DECIDES_EXPECTATION)
     )
     return cases.filter(
-        Q(project__in=redactions) & (Q(stage=Stage.IN_REVIEW) | Q(controls_waiting=True))
+        Q(project__in=redactions) & (Q(stage=Stage.IN_REVIEW) | _control_waits())
         | Q(project__in=expectations, expectation_approved=False)
         | decisions.is_work_of(user)
     )
