@@ -253,7 +253,7 @@ def _require_other(revision: FixtureRevision, loaded: Fixture) -> None:
     """A control stands beside the incident: the incident itself, or one control under several outcomes, is none."""
     if loaded.fixture_hash == revision.fixture_hash:
         raise ValidationError({"fixture": "This is the incident itself. A control shows what is well beside it."})
-    same = revision.controls.filter(fixture_hash=loaded.fixture_hash).first()
+    same = revision.controls.filter(fixture_hash=loaded.fixture_hash, checks_hash=loaded.checks_hash).first()
     if same is not None:
         raise ValidationError({"fixture": f"This is the control {same.name} again. Each shows an outcome of its own."})
 
