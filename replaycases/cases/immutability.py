@@ -212,8 +212,8 @@ def _whole(vendor: str, model: type[Model]) -> list[str]:
 
 def _keys(model: type[Model]) -> Iterator[tuple[str, ...]]:
     """The columns of which no two rows hold the same, key by key."""
-    columns = {field.name: field.column for field in model._meta.concrete_fields}
-    yield from ((field.column,) for field in model._meta.concrete_fields if field.unique)
+    columns = {field.name: str(field.column) for field in model._meta.concrete_fields}
+    yield from ((str(field.column),) for field in model._meta.concrete_fields if field.unique)
     for constraint in model._meta.total_unique_constraints:
         yield tuple(columns[name] for name in constraint.fields)
 
