@@ -130,6 +130,7 @@ _RULES: Mapping[GateName, Rule] = {
     "provider_backed": gate_verdicts.provider_backed,
 }
 _NONBLOCKING: tuple[GateName, ...] = (
+    "containment",
     "redaction_approval",
     "expectation_approval",
     "comments_resolved",
@@ -139,10 +140,11 @@ _NONBLOCKING: tuple[GateName, ...] = (
     "controls",
     "control_approvals",
 )
+# Containment is asked for at every step: a case may be found to be a security incident at any time.
 GATES: Mapping[Target, tuple[GateName, ...]] = {
     "in_review": ("statement", "evidence_expiry", "containment", "red"),
-    "redaction_approved": ("fixture_valid", "comments_resolved"),
-    "reproduced": ("redaction_approval", "red"),
+    "redaction_approved": ("containment", "fixture_valid", "comments_resolved"),
+    "reproduced": ("containment", "redaction_approval", "red"),
     "nonblocking": _NONBLOCKING,
     "blocking": (
         *_NONBLOCKING,
@@ -154,7 +156,14 @@ GATES: Mapping[Target, tuple[GateName, ...]] = {
         "covered",
         "promoter",
     ),
-    "compatibility": ("redaction_approval", "expectation_approval", "owners", "provenance", "provider_backed"),
+    "compatibility": (
+        "containment",
+        "redaction_approval",
+        "expectation_approval",
+        "owners",
+        "provenance",
+        "provider_backed",
+    ),
 }
 # The four facts hold by themselves where a case blocks releases. Nothing stands in for what a person must say, or for a
 # replay that is deterministic.
