@@ -8,6 +8,7 @@ a decision is about exactly the bytes that it names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -48,19 +49,29 @@ class Refusal:
     def name(self) -> str:
         return f"{self.table}_refuse_{self.operation.lower()}"
 
+    @property
+    def tables(self) -> frozenset[str]:
+        """Its own and those that its condition reads."""
+        return frozenset({self.table, *re.findall(r"(?<!DISTINCT )(?:FROM|JOIN) (\w+)", self.condition)})
+
 
 def install(using: str) -> None:
-    """Create the triggers anew and the audit chain's head row where it is missing. Idempotent."""
+    """Create the triggers anew and the audit chain's head row where it is missing. Idempotent. Where migrations were
+    taken back, what needs a table that is gone is left out."""
     remove(using)
     connection = connections[using]
     with connection.cursor() as cursor:
+        there = set(connection.introspection.table_names(cursor))
         for refusal in _refusals():
-            for statement in _create(connection.vendor, refusal):
-                cursor.execute(statement)
+            if refusal.tables <= there:
+                for statement in _create(connection.vendor, refusal):
+                    cursor.execute(statement)
         for table in _kept_tables():
-            for statement in _whole(connection.vendor, table):
-                cursor.execute(statement)
-    AuditHead.objects.using(using).get_or_create(pk=1)
+            if table._meta.db_table in there:
+                for statement in _whole(connection.vendor, table):
+                    cursor.execute(statement)
+    if AuditHead._meta.db_table in there:
+        AuditHead.objects.using(using).get_or_create(pk=1)
 
 
 def remove(using: str) -> None:

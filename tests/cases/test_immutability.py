@@ -23,6 +23,7 @@ from replaycases.cases.models import (
     DecisionKind,
     DecisionOutcome,
     FixtureRevision,
+    GraderFinding,
     Lane,
     LaneEntry,
     LaneName,
@@ -420,6 +421,20 @@ def test_installing_twice_leaves_each_trigger_once() -> None:
     assert _triggers() == wanted
     immutability.remove("default")
     assert not _triggers()
+
+
+@pytest.mark.parametrize("gone", [CiResult, GraderFinding])
+def test_tables_that_are_not_there_any_more_are_left_out(gone: type[Model]) -> None:
+    immutability.remove("default")
+    with connection.cursor() as cursor:
+        cursor.execute(f'DROP TABLE "{gone._meta.db_table}"')
+    immutability.install("default")
+    assert _triggers() == {name for name in _wanted() if not name.startswith(f"{gone._meta.db_table}_")}
+
+
+def test_a_guard_needs_every_table_that_it_reads() -> None:
+    guard = immutability.Refusal(table="a", operation="INSERT", condition="EXISTS (SELECT 1 FROM b JOIN c ON 1 = 1)")
+    assert guard.tables == {"a", "b", "c"}
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL rebuilds no table")
