@@ -144,7 +144,7 @@ def approve(responder: Page, privacy: Page, owner: Page) -> None:
     privacy.get_by_role("button", name="Approve the redaction").click()
     expect(privacy.get_by_text("The redaction of revision 1 is approved.")).to_be_visible()
     owner.goto(responder.url)
-    assert "needs the role Privacy reviewer" in off(owner, "Approve the redaction…")
+    assert "needs the role Incident owner" in off(privacy, "Approve the expectation…")
     owner.get_by_role("link", name="Approve the expectation…").first.click()
     owner.get_by_role("button", name="Approve the expectation").click()
     expect(owner.get_by_text("The expectation of revision 1 is approved.")).to_be_visible()
