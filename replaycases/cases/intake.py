@@ -11,7 +11,17 @@ from django.db import transaction
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CHANGES_CONTENT, CREATES_CASES
-from replaycases.cases import comparing, events, evidence, expiry, failure_statement, lifecycle, numbers, policies, texts
+from replaycases.cases import (
+    comparing,
+    events,
+    evidence,
+    expiry,
+    failure_statement,
+    lifecycle,
+    numbers,
+    policies,
+    texts,
+)
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -309,7 +319,9 @@ def _add(
     case.current_revision = revision
     case.latest_comparison = None
     case.verdict = ""
-    case.save(update_fields=["case_id", "current_revision", "latest_comparison", "verdict"])
+    case.redaction_returned = case.expectation_returned = False
+    changed_fields = ["case_id", "current_revision", "latest_comparison", "verdict"]
+    case.save(update_fields=[*changed_fields, "redaction_returned", "expectation_returned"])
     expiry.end_with(actor, case=case, brought=_brought(revision.payload, revision.detect))
     return revision
 

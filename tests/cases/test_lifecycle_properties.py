@@ -18,6 +18,8 @@ def test_no_order_of_attempts_leads_to_a_forbidden_state() -> None:
             max_examples=8,
             stateful_step_count=40,
             deadline=None,
+            # The same attempts every time: a failure is one of the change that is tested.
+            derandomize=True,
             suppress_health_check=list(HealthCheck),
         ),
     )
