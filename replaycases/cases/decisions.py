@@ -10,15 +10,15 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, UUIDField, Value
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import failure_statement, texts
+from replaycases.cases import texts
 from replaycases.cases.models import (
-    AuditEvent,
     Case,
     Control,
     Decision,
     DecisionKind,
     DecisionOutcome,
     FixtureRevision,
+    StatementEdit,
 )
 
 Authors = Iterable[tuple[int, UUID, UUID | None]]
@@ -27,13 +27,11 @@ Authors = Iterable[tuple[int, UUID, UUID | None]]
 
 def contributors(case: Case, revisions: Authors | None = None) -> dict[UUID, str]:
     """Everybody whose work the case's current revision is, with how: who captured the case, who edited any of its
-    revisions, on whose behalf, and whose words the failure statement is now. They approve nothing of it. One query, or
-    none where `revisions` are given."""
+    revisions, on whose behalf, and who restated a part of the failure statement. They approve nothing of it. One
+    query, or none where `revisions` are given."""
     found = {case.created_by_id: "You captured this case."}
     if case.on_behalf_of_id:
         found.setdefault(case.on_behalf_of_id, "This case was captured on your behalf.")
-    if case.statement_by_id:
-        found.setdefault(case.statement_by_id, "You edited the failure statement.")
     for number, author, behalf in _authors_of([case.pk])[case.pk] if revisions is None else revisions:
         found.setdefault(author, f"You edited revision {number}." if number else "You edited the failure statement.")
         if behalf:
@@ -45,21 +43,14 @@ def _authors_of(cases: Collection[UUID]) -> dict[UUID, list[tuple[int, UUID, UUI
     """`Authors` of each of the cases. One query."""
     nobody = Value(None, output_field=UUIDField())
     revisions = FixtureRevision.objects.filter(case__in=cases).order_by()
-    restated = _restatements().filter(case__in=cases).order_by()
+    restated = StatementEdit.objects.filter(case__in=cases).order_by()
     rows = revisions.values_list("case_id", "number", "created_by_id", "on_behalf_of_id").union(
-        restated.values_list("case_id", Value(0), "actor_id", nobody)
+        restated.values_list("case_id", Value(0), "editor_id", nobody)
     )
     found: dict[UUID, list[tuple[int, UUID, UUID | None]]] = {case: [] for case in cases}
     for case, number, author, behalf in sorted(rows, key=lambda row: row[1]):
         found[case].append((number, author, behalf))
     return found
-
-
-def _restatements() -> QuerySet[AuditEvent]:
-    """Every edit of one of the three parts of a failure statement, which its event names. A part that somebody restated
-    stays in part theirs when others edit it or another one after them."""
-    parts = [("before__contains", f'"{part}":') for part in failure_statement.PARTS]
-    return AuditEvent.objects.filter(Q(*parts, _connector=Q.OR), action="statement.edited", actor__isnull=False)
 
 
 def own_work(actor: User, case: Case, revisions: Authors | None = None) -> str:
@@ -80,8 +71,8 @@ def is_work_of(user: User, case: str = "") -> Q:
     ("case__")."""
     made = Q(created_by=user) | Q(on_behalf_of=user)
     edited = FixtureRevision.objects.filter(made, case=OuterRef(f"{case}pk"))
-    roles = ("created_by", "on_behalf_of", "statement_by")
-    restated = _restatements().filter(case=OuterRef(f"{case}pk"), actor=user)
+    roles = ("created_by", "on_behalf_of")
+    restated = StatementEdit.objects.filter(case=OuterRef(f"{case}pk"), editor=user)
     return Q(*((f"{case}{role}", user) for role in roles), Exists(edited), Exists(restated), _connector=Q.OR)
 
 

@@ -30,6 +30,7 @@ from replaycases.cases.models import (
     GraderFinding,
     Implementation,
     Provenance,
+    StatementEdit,
 )
 from replaycases.fixture.canonical import digest
 
@@ -87,9 +88,8 @@ def edit_statement(
 
 
 def _restated(actor: User, case: Case) -> list[Decision]:
-    """The three parts are this person's words now: somebody else approves them, and what was approved is void."""
-    case.statement_by = actor
-    case.save(update_fields=["statement_by"])
+    """The statement is in part this person's from now on: somebody else approves it, and what was approved is void."""
+    StatementEdit.objects.create(case=case, editor=actor)
     return decisions.void_kinds(case, (DecisionKind.EXPECTATION,), "The failure statement was edited.")
 
 

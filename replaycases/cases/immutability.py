@@ -1,9 +1,9 @@
 """What the database itself refuses, whoever asks: triggers, in the dialect of either database.
 
-Fixture revisions, controls, audit events and reports from elsewhere are never updated or deleted. A run set changes
-only by being voided, a decision too, a proposal by being decided, a stay in a lane by ending, a grader's finding by
-being confirmed: once, and in nothing else. A run that has ended stays as it ended. Nobody approves their own work, and
-a decision is about exactly the bytes that it names.
+Fixture revisions, controls, edits of a statement, audit events and reports from elsewhere are never updated or
+deleted. A run set changes only by being voided, a decision too, a proposal by being decided, a stay in a lane by
+ending, a grader's finding by being confirmed: once, and in nothing else. A run that has ended stays as it ended. Nobody
+approves their own work, and a decision is about exactly the bytes that it names.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from replaycases.cases.models import (
     Proposal,
     Run,
     RunSet,
+    StatementEdit,
 )
 from replaycases.cases.models.run import ENDED
 
+_NEVER_CHANGED: tuple[type[Model], ...] = (FixtureRevision, Control, AuditEvent, CiReport, CiResult, StatementEdit)
 _RUN_ENDED = "OLD.state IN ({})".format(", ".join(f"'{state.value}'" for state in ENDED))
 
 
@@ -89,12 +91,11 @@ def remove(using: str) -> None:
 
 def _kept_tables() -> tuple[type[Model], ...]:
     """Those of which no row is ever deleted."""
-    never = (FixtureRevision, Control, AuditEvent, CiReport, CiResult)
-    return (*never, Run, RunSet, Decision, Proposal, LaneEntry, GraderFinding)
+    return (*_NEVER_CHANGED, Run, RunSet, Decision, Proposal, LaneEntry, GraderFinding)
 
 
 def _refusals() -> Iterator[Refusal]:
-    for model in (FixtureRevision, Control, AuditEvent, CiReport, CiResult):
+    for model in _NEVER_CHANGED:
         yield from _never(model)
     yield _kept(Run)
     yield Refusal(table=Run._meta.db_table, operation="UPDATE", condition=_RUN_ENDED)
@@ -147,20 +148,17 @@ NOT EXISTS (
     WHERE l.id = NEW.lane_id AND c.id = NEW.case_id
 )
 """
-# Who decides captured the case, stated anew what it is about, edited a revision of it up to the one in question, or had
-# that done on their behalf.
+# Who decides captured the case, restated a part of what it is about, edited a revision of it up to the one in
+# question, or had that done on their behalf.
 _OWN_WORK = """
 (EXISTS (
     SELECT 1 FROM cases_case c
-    WHERE c.id = NEW.case_id AND NEW.decided_by_id IN (c.created_by_id, c.on_behalf_of_id, c.statement_by_id)
+    WHERE c.id = NEW.case_id AND NEW.decided_by_id IN (c.created_by_id, c.on_behalf_of_id)
 ) OR EXISTS (
     SELECT 1 FROM cases_fixturerevision r JOIN cases_fixturerevision x ON x.case_id = r.case_id AND x.number >= r.number
     WHERE x.id = NEW.revision_id AND NEW.decided_by_id IN (r.created_by_id, r.on_behalf_of_id)
 ) OR EXISTS (
-    SELECT 1 FROM cases_auditevent e
-    WHERE e.case_id = NEW.case_id AND e.actor_id = NEW.decided_by_id AND e.action = 'statement.edited'
-    AND (e."before" LIKE '%"trigger":%' OR e."before" LIKE '%"prohibited_outcome":%'
-         OR e."before" LIKE '%"deciding_evidence":%')
+    SELECT 1 FROM cases_statementedit s WHERE s.case_id = NEW.case_id AND s.editor_id = NEW.decided_by_id
 ))
 """
 _OWN_CONTROL = """

@@ -47,6 +47,7 @@ from replaycases.cases.models import (
     NotificationKind,
     Proposal,
     ProposalKind,
+    StatementEdit,
     ProposalState,
     ReviewFlag,
     Stage,
@@ -306,7 +307,7 @@ def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
         Case.objects.filter(_EXPECTATION_WAITS, project__in=projects, current_revision__isnull=False)
         .exclude(created_by=user)
         .exclude(on_behalf_of=user)
-        .exclude(statement_by=user)
+        .filter(~Exists(StatementEdit.objects.filter(case=OuterRef("pk"), editor=user)))
         .filter(~Exists(edited.filter(created_by=user)), ~Exists(edited.filter(on_behalf_of=user)))
         .filter(~Exists(others))
         .filter(~Exists(_returned(OuterRef("current_revision")).filter(kind="expectation")))

@@ -68,7 +68,7 @@ def test_lists_and_decisions_agree_on_whose_work_a_case_is(of: factories.People)
     intake.add_revision(of.privacy, case=made, fixture=factories.fixture(input={"message": "b"}), on_behalf_of=of.lead)
     said = {name: f"{name.replace('_', ' ')} said quite anew" for name in details.STATEMENT}
     details.edit_statement(of.owner, case=made, title="Anew", reported_symptom="", **said)
-    another = factories.case(of.project, of.qa)
+    another = factories.case(of.project, factories.person(of.project, Role.RESPONDER))
     for user in User.objects.all():
         mine = {case for case in (made, another) if user.pk in decisions.contributors(factories.fresh(case))}
         assert set(Case.objects.filter(decisions.is_work_of(user))) == mine

@@ -25,6 +25,7 @@ from replaycases.cases.models import (
     Proposal,
     ProposalKind,
     Stage,
+    StatementEdit,
 )
 from tests import factories
 
@@ -216,7 +217,9 @@ def test_nobody_is_asked_for_the_expectation_of_their_own_work(project: Project,
 
 
 def test_nobody_is_asked_for_the_expectation_that_they_stated_themselves(case: Case, owner: User) -> None:
-    now(case, stage=Stage.IN_REVIEW, statement_by=owner)
+    now(case, stage=Stage.IN_REVIEW)
+    StatementEdit.objects.create(case=case, editor=owner)
+    StatementEdit.objects.create(case=case, editor=factories.person(case.project, Role.INCIDENT_OWNER))
     assert ids(owner, "expectations") == []
 
 

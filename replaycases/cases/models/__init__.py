@@ -1,7 +1,7 @@
 """The domain's rows, one noun a module."""
 
 from replaycases.cases.models.audit import AuditEvent, AuditHead
-from replaycases.cases.models.case import Case, Stage
+from replaycases.cases.models.case import Case, Stage, StatementEdit
 from replaycases.cases.models.ci_result import CiReport, CiResult
 from replaycases.cases.models.comparison import Comparison
 from replaycases.cases.models.decision import Decision, DecisionKind, DecisionOutcome
@@ -56,4 +56,5 @@ __all__ = [
     "RunSet",
     "RunState",
     "Stage",
+    "StatementEdit",
 ]

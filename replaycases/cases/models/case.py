@@ -24,9 +24,8 @@ class Stage(models.TextChoices):
 class Case(models.Model):
     """`case_id` is the fixture's own name, "" until there is one; `readable_id` ("RC-17") is ours. Trigger, prohibited
     outcome and deciding evidence are the failure statement; `reported_symptom` is what was reported, in whatever words.
-    `on_behalf_of` is for whom the capturer captured, `statement_by` who last restated one of the three parts, None
-    while they are the capturer's. `evidence_expires_at` is when the quarantined evidence ends, None where there is
-    none; `expiry_warned` is how many of the warnings before it were given.
+    `on_behalf_of` is for whom the capturer captured. `evidence_expires_at` is when the quarantined evidence ends, None
+    where there is none; `expiry_warned` is how many of the warnings before it were given.
 
     Only `cases.lifecycle` assigns `stage`. The rest repeats other rows for lists, which must not ask for each row:
     `lane` the strongest lane in which a revision stands (assigned by `cases.lane_moves`), `verdict` the label of
@@ -70,7 +69,6 @@ class Case(models.Model):
     expectation_approved = models.BooleanField(default=False)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    statement_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[ScopedQuerySet[Case]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
@@ -161,3 +159,23 @@ class Case(models.Model):
     @property
     def readable_id(self) -> str:
         return f"{self.project.key}-{self.number}"
+
+
+class StatementEdit(models.Model):
+    """Somebody restated one of the three parts of a failure statement. It stays in part theirs, whoever edits it after
+    them: they approve nothing of the case."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")
+    editor = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+    PROJECT_PATH = "case__project"
+    objects: ClassVar[ScopedQuerySet[StatementEdit]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["at"]
+        indexes = [models.Index(fields=["case", "editor"], name="statement_edit_by_editor")]
+
+    def __str__(self) -> str:
+        return f"statement of {self.case_id}, edited by {self.editor_id}"
