@@ -261,6 +261,8 @@ def require_repeated_on_cases(cursor: Any) -> None:
         OR c.flagged <> EXISTS (SELECT 1 FROM cases_reviewflag f WHERE f.case_id = c.id AND f.cleared_at IS NULL)
         OR c.expectation_approved <> EXISTS (SELECT 1 FROM cases_decision d WHERE d.case_id = c.id
           AND d.kind = 'expectation' AND d.outcome = 'approved' AND d.voided_at IS NULL)
+        OR c.redaction_returned <> EXISTS (SELECT 1 FROM cases_decision d WHERE d.revision_id = c.current_revision_id
+          AND d.kind = 'redaction' AND d.outcome = 'returned')
         OR c.lane <> coalesce((SELECT l.name FROM cases_laneentry e JOIN cases_lane l ON l.id = e.lane_id
           WHERE e.case_id = c.id AND e.left_at IS NULL), '')
         OR NOT EXISTS (SELECT 1 FROM cases_fixturerevision r WHERE r.id = c.current_revision_id)

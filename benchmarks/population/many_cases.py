@@ -162,6 +162,7 @@ def _cases(cursor: Any) -> None:
         verdict_since="CASE WHEN stage <> 'quarantined' THEN at END",
         flagged="i % 100 = 0 AND stage <> 'retired'",
         expectation_approved="expected",
+        redaction_returned="stage = 'in_review' AND i % 4 = 0",
         current_revision=LAST,
         latest_comparison="CASE WHEN stage <> 'quarantined' THEN comparison_id END",
         security_incident="i % 500 = 0",

@@ -109,6 +109,7 @@ def record(
     )
     if outcome == DecisionOutcome.APPROVED:
         _repeat_on_cases([decision], approved=True)
+    _repeat_return(decision)
     return decision
 
 
@@ -134,6 +135,14 @@ def _repeat_on_cases(changed: Iterable[Decision], *, approved: bool) -> None:
     """Whether an expectation's approval stands, on its case: for lists, which must not ask for each row."""
     cases = [decision.case_id for decision in changed if decision.kind == DecisionKind.EXPECTATION]
     Case.objects.filter(pk__in=cases).update(expectation_approved=approved)
+
+
+def _repeat_return(decision: Decision) -> None:
+    """Whether the revision came back, on its case; a new revision takes it off again. What is voided leaves it."""
+    names = {DecisionKind.REDACTION: "redaction_returned", DecisionKind.EXPECTATION: "expectation_returned"}
+    if name := names.get(DecisionKind(decision.kind)):
+        of_current = Case.objects.filter(pk=decision.case_id, current_revision=decision.revision)
+        of_current.update(**{name: decision.outcome == DecisionOutcome.RETURNED})
 
 
 def void_kinds(case: Case, kinds: Iterable[DecisionKind], reason: str) -> list[Decision]:

@@ -1,10 +1,11 @@
-"""How the lanes ran, day by day: what their own replays said. One query over an indexed range of run sets."""
+"""How the lanes ran, day by day: what their own replays said. Two queries: an indexed range of run sets, and names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Max, OuterRef, Q, Subquery
@@ -12,10 +13,11 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from replaycases.cases import recent
-from replaycases.cases.models import ENDED, LaneEntry, Run, RunState
+from replaycases.cases.models import ENDED, Lane, LaneEntry, Run, RunState
 from replaycases.verdict.sides import UNREAD
 
 DAYS = 14
+COUNTS = ("held", "violated", "undetermined", "environment")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +54,8 @@ def _count(projects: Iterable[UUID]) -> list[Day]:
         finished_at__isnull=False,
     )
     kept = Q(state=RunState.FINISHED) & ~Q(status__in=UNREAD)
-    # A subquery: joined, the stays of all times would be read.
-    lane = LaneEntry.objects.filter(pk=OuterRef("run_set__lane_entry")).values("lane__name")
+    # A subquery, of the lane's key alone: joined, the stays of all times would be read.
+    lane = LaneEntry.objects.filter(pk=OuterRef("run_set__lane_entry")).values("lane")
     days = ended.order_by().annotate(lane=Subquery(lane), day=TruncDate("finished_at")).values("lane", "day")
     counted = days.annotate(
         held=Count("pk", filter=kept & Q(boundary_passed=True)),
@@ -62,15 +64,22 @@ def _count(projects: Iterable[UUID]) -> list[Day]:
         environment=Count("pk", filter=~kept),
         last=Max("finished_at"),
     )
-    return [
-        Day(
-            lane=row["lane"],
-            day=row["day"],
-            held=row["held"],
-            violated=row["violated"],
-            undetermined=row["undetermined"],
-            environment=row["environment"],
-            last=row["last"],
-        )
-        for row in counted.order_by("day")
-    ]
+    return _by_name(counted)
+
+
+def _by_name(counted: Iterable[Mapping[str, Any]]) -> list[Day]:
+    """Lanes of the same name in several projects are one. One query, for the names."""
+    rows = list(counted)
+    names = dict(Lane.objects.filter(pk__in={row["lane"] for row in rows}).order_by().values_list("pk", "name"))
+    found: dict[tuple[date, str], Day] = {}
+    for row in rows:
+        name, day = names[row["lane"]], row["day"]
+        more = Day(lane=name, **{part: row[part] for part in ("day", *COUNTS, "last")})
+        before = found.get((day, name))
+        found[day, name] = _together(before, more) if before else more
+    return [found[key] for key in sorted(found)]
+
+
+def _together(one: Day, other: Day) -> Day:
+    counts = {name: getattr(one, name) + getattr(other, name) for name in COUNTS}
+    return replace(one, last=max(one.last, other.last), **counts)

@@ -16,11 +16,9 @@ from django.db import models
 from django.db.models import (
     BooleanField,
     CharField,
-    Count,
     Exists,
     ExpressionWrapper,
     F,
-    Min,
     OuterRef,
     Q,
     QuerySet,
@@ -33,7 +31,7 @@ from django.utils import timezone
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, proposals, recent
+from replaycases.cases import decisions, proposals, tallies
 from replaycases.cases.expiry import WARNINGS
 from replaycases.cases.models import (
     Boundary,
@@ -42,18 +40,17 @@ from replaycases.cases.models import (
     Decision,
     DecisionOutcome,
     FixtureRevision,
-    LaneName,
     Notification,
     NotificationKind,
     Proposal,
     ProposalKind,
-    StatementEdit,
     ProposalState,
     ReviewFlag,
     Stage,
+    StatementEdit,
 )
 from replaycases.cases.policies import OPEN
-from replaycases.verdict.labels import Label
+from replaycases.cases.tallies import READY, Tally
 
 MOST = 25
 
@@ -100,19 +97,6 @@ class CaseRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tally:
-    """Cases of one stage and strongest lane, in the person's projects."""
-
-    stage: str
-    lane: str
-    cases: int
-    since: datetime
-    ending: int
-    flagged: int
-    ready: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Needs:
     """`lists` has a section where the person holds a role for it, an empty one too; a list of `MOST` rows is cut.
     `changed` are unread notifications of verdicts, `unread` counts those of every kind, up to `MOST`."""
@@ -133,7 +117,7 @@ class Needs:
 
 
 def of(user: User) -> Needs:
-    """Five queries, whoever asks."""
+    """Six queries, whoever asks; four while the tallies are remembered."""
     roles = _roles(user)
     projects = frozenset(roles) if not user.is_superuser else frozenset(Project.objects.values_list("pk", flat=True))
     unread = _unread(user, projects)
@@ -142,7 +126,7 @@ def of(user: User) -> Needs:
         projects=projects,
         roles=held,
         audits=user.is_superuser or not held.isdisjoint(may.AUDITS),
-        tallies=_tallies(projects),
+        tallies=tallies.of(projects),
         lists=_lists(user, roles),
         proposals=_proposals(user, roles),
         changed=[one for one in unread if one.kind == NotificationKind.VERDICT_CHANGED],
@@ -162,35 +146,6 @@ def _roles(user: User) -> Held:
 
 def _with(roles: Held, wanted: frozenset[Role]) -> list[UUID]:
     return [project for project, held in roles.items() if not held.isdisjoint(wanted)]
-
-
-def _tallies(projects: frozenset[UUID]) -> list[Tally]:
-    """Counted anew once a minute: they say how much there is, not what to do."""
-    return recent.of("tallies", projects, lambda: _count(projects))
-
-
-def _count(projects: Iterable[UUID]) -> list[Tally]:
-    soon = timezone.now() + WARNINGS[0]
-    groups = Case.objects.filter(project__in=projects).order_by().values("stage", "lane")
-    counted = groups.annotate(
-        cases=Count("*"),
-        since=Min("stage_since"),
-        ending=Count("stage", filter=Q(evidence_expires_at__lte=soon)),
-        need_review=Count("stage", filter=Q(flagged=True)),
-        ready=Count("stage", filter=_READY),
-    )
-    return [
-        Tally(
-            stage=row["stage"],
-            lane=row["lane"],
-            cases=row["cases"],
-            since=row["since"],
-            ending=row["ending"],
-            flagged=row["need_review"],
-            ready=row["ready"],
-        )
-        for row in counted
-    ]
 
 
 # --- lists of cases -------------------------------------------------------------------------------------------------
@@ -292,8 +247,7 @@ def _uncontained(user: User, projects: list[UUID]) -> QuerySet[Case]:
 def _reviews(user: User, projects: list[UUID]) -> QuerySet[Case]:
     """In review and not returned: the soonest to end first. One's own work is among them, and marked."""
     waiting = Case.objects.filter(project__in=projects, stage=Stage.IN_REVIEW, current_revision__isnull=False)
-    answered = _returned(OuterRef("current_revision")).filter(kind="redaction")
-    return waiting.filter(~Exists(answered)).order_by(F("evidence_expires_at").asc(nulls_last=True))
+    return waiting.filter(redaction_returned=False).order_by(F("evidence_expires_at").asc(nulls_last=True))
 
 
 def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
@@ -310,16 +264,14 @@ def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
         .filter(~Exists(StatementEdit.objects.filter(case=OuterRef("pk"), editor=user)))
         .filter(~Exists(edited.filter(created_by=user)), ~Exists(edited.filter(on_behalf_of=user)))
         .filter(~Exists(others))
-        .filter(~Exists(_returned(OuterRef("current_revision")).filter(kind="expectation")))
         .order_by("stage_since")
     )
 
 
 def _returned_to(user: User, projects: list[UUID]) -> QuerySet[Case]:
     """The current revision is the person's and came back: their turn."""
-    own = Q(revision__created_by=user) | Q(revision__on_behalf_of=user)
-    returned = _returned(OuterRef("current_revision")).filter(own)
-    return Case.objects.filter(Exists(returned), project__in=projects, stage__in=OPEN).order_by("stage_since")
+    own = Q(current_revision__created_by=user) | Q(current_revision__on_behalf_of=user)
+    return Case.objects.filter(_RETURNED, own, project__in=projects, stage__in=OPEN).order_by("stage_since")
 
 
 def _drafts(user: User, projects: list[UUID]) -> QuerySet[Case]:
@@ -329,8 +281,7 @@ def _drafts(user: User, projects: list[UUID]) -> QuerySet[Case]:
 
 
 def _ready(user: User, projects: list[UUID]) -> QuerySet[Case]:
-    """By what stands on the case itself. The gates are computed on the promotion page and again when it is promoted."""
-    return Case.objects.filter(_READY, project__in=projects).order_by("stage_since")
+    return Case.objects.filter(READY, project__in=projects).order_by("stage_since")
 
 
 def _expiring(user: User, projects: list[UUID]) -> QuerySet[Case]:
@@ -362,10 +313,12 @@ _NEXT_STEP = models.Case(
     default=Value("red"),
     output_field=CharField(),
 )
-_READY = Q(stage=Stage.REPRODUCED, verdict=Label.VERIFIED_RED_TO_GREEN, lane__in=("", LaneName.NONBLOCKING))
 _EXPECTATION_WAITS = Q(
-    stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED), expectation_approved=False
+    stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED),
+    expectation_approved=False,
+    expectation_returned=False,
 )
+_RETURNED = Q(redaction_returned=True) | Q(expectation_returned=True)
 
 
 # --- what else ------------------------------------------------------------------------------------------------------

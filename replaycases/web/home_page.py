@@ -11,7 +11,8 @@ from django.utils import timezone
 from replaycases.cases import lane_health
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import FlagReason, LaneName, Stage
-from replaycases.cases.needs import MOST, CaseRow, Needs, Tally
+from replaycases.cases.needs import MOST, CaseRow, Needs
+from replaycases.cases.tallies import Tally
 
 SHOWN = 8
 SOON = timedelta(days=3)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, flags, lane_health, needs, recipients
+from replaycases.cases import decisions, flags, intake, lane_health, needs, recipients
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -154,6 +154,32 @@ def test_a_returned_revision_waits_for_its_author_and_no_longer_for_the_reviewer
     assert [(row.readable_id, row.why) for row in needs.of(responder).lists["returned"]] == [("RC-1", "redaction")]
     decide(case, reviewer, DecisionKind.REDACTION, DecisionOutcome.APPROVED)
     assert ids(responder, "returned") == []
+
+
+@pytest.mark.parametrize("kind", [DecisionKind.REDACTION, DecisionKind.EXPECTATION])
+def test_what_was_returned_waits_for_its_author_until_the_next_revision(
+    case: Case, responder: User, owner: User, kind: DecisionKind
+) -> None:
+    now(case, stage=Stage.IN_REVIEW)
+    decide(case, owner, kind, DecisionOutcome.RETURNED)
+    returned = [(row.readable_id, row.why) for row in needs.of(responder).lists["returned"]]
+    assert returned == [("RC-1", kind)]
+    assert (ids(owner, "expectations") == []) == (kind == DecisionKind.EXPECTATION)
+    assert ids(factories.person(case.project, Role.RESPONDER), "returned") == []
+    intake.add_revision(responder, case=case, fixture=factories.fixture(input={"order": "o-2"}))
+    assert ids(responder, "returned") == []
+    assert ids(owner, "expectations") == ["RC-1"]
+
+
+def test_a_decision_of_an_older_revision_says_nothing_of_the_current_one(
+    case: Case, responder: User, reviewer: User
+) -> None:
+    first = factories.revision(case)
+    intake.add_revision(responder, case=case, fixture=factories.fixture(input={"order": "o-2"}))
+    now(case, stage=Stage.IN_REVIEW)
+    kept = {"kind": DecisionKind.REDACTION, "note": "So it is."}
+    decisions.record(reviewer, revision=first, outcome=DecisionOutcome.RETURNED, **kept)
+    assert (ids(responder, "returned"), ids(reviewer, "reviews")) == ([], ["RC-1"])
 
 
 def test_a_draft_waits_for_who_captured_it_until_it_is_submitted(case: Case, responder: User) -> None:
@@ -320,7 +346,7 @@ def test_a_long_list_is_cut_and_costs_no_more_queries(
     with CaptureQueriesContext(connection) as many:
         found = needs.of(person)
     assert [len(found.lists[name]) for name in ("reviews", "flagged", "expiring")] == [3, 3, 3]
-    assert len(many) == len(few) == 5
+    assert len(many) == len(few) == 6
 
 
 def test_counts_may_be_a_minute_old_and_lists_are_not(case: Case, qa: User) -> None:

@@ -32,7 +32,8 @@ class Case(models.Model):
     `latest_comparison`, the newest one of the current revision ("" while it waits or where there is none),
     `last_verdict` the last label that any such comparison gave, since `verdict_since`, `previous_verdict` the one
     before it, `flagged` whether a re-review flag is open, `expectation_approved` whether an approval of the expectation
-    stands.
+    stands, `redaction_returned` and `expectation_returned` whether the current revision came back for that and was not
+    approved since.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -67,6 +68,8 @@ class Case(models.Model):
     verdict_since = models.DateTimeField(null=True, blank=True)
     flagged = models.BooleanField(default=False)
     expectation_approved = models.BooleanField(default=False)
+    redaction_returned = models.BooleanField(default=False)
+    expectation_returned = models.BooleanField(default=False)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -96,14 +99,23 @@ class Case(models.Model):
             ),
             models.Index(fields=["stage_since"], condition=models.Q(flagged=True), name="case_flagged_since"),
             models.Index(
-                fields=["evidence_expires_at"], condition=models.Q(stage="in_review"), name="case_waits_for_review"
+                fields=["evidence_expires_at"],
+                condition=models.Q(stage="in_review", redaction_returned=False),
+                name="case_waits_for_review",
             ),
             models.Index(
                 fields=["stage_since"],
                 condition=models.Q(
-                    stage__in=("in_review", "redaction_approved", "reproduced"), expectation_approved=False
+                    stage__in=("in_review", "redaction_approved", "reproduced"),
+                    expectation_approved=False,
+                    expectation_returned=False,
                 ),
                 name="case_expectation_waits",
+            ),
+            models.Index(
+                fields=["stage_since"],
+                condition=models.Q(redaction_returned=True) | models.Q(expectation_returned=True),
+                name="case_returned",
             ),
             models.Index(
                 fields=["stage_since"],
@@ -115,11 +127,9 @@ class Case(models.Model):
                 condition=models.Q(security_incident=True, contained_at=None),
                 name="case_uncontained",
             ),
-            # Counted on the home page, from the index alone.
-            models.Index(
-                fields=["project", "stage", "lane", "flagged", "verdict", "evidence_expires_at", "stage_since"],
-                name="case_counted",
-            ),
+            # Counted on the home page, from the index alone: few different entries make it small.
+            models.Index(fields=["project", "stage", "lane", "verdict", "flagged"], name="case_counted"),
+            models.Index(fields=["stage", "lane", "stage_since", "project"], name="case_oldest"),
             # The list, newest first: of everything, of a project, and by each filter that many cases share. On
             # PostgreSQL `case_by_text` finds words (see migration `case_search`).
             models.Index(fields=["-created_at", "-number"], name="case_newest"),
