@@ -5,11 +5,11 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -21,6 +21,8 @@ from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Classification,
     Control,
+    Decision,
+    DecisionOutcome,
     Implementation,
     Lane,
     LaneEntry,
@@ -64,7 +66,7 @@ class _Collected:
 def take(actor: User, *, lane: Lane) -> Taken:
     """What stands in the lane now, all of it. The project's row is locked meanwhile: nothing enters or leaves. Raises
     PermissionDenied for somebody without a role in the project, and InvalidTransition, naming the cases, if bytes of
-    one are still quarantined: a lane is never exported in part."""
+    one are still quarantined: no case of a lane is left out. Controls that are not approved are, by name."""
     if not access.roles_of(actor, lane.project):
         raise PermissionDenied(access.lacking(lane.project, Role))
     with transaction.atomic():
@@ -113,7 +115,8 @@ def _listed(stay: LaneEntry, collected: _Collected) -> ListedCase:
         *collected.add(f"{name}.detect.json", revision.detect),
         *_old_side(stay, name, collected),
     ]
-    controls = revision.controls.select_related("payload", "detect", "mutation").order_by("name", "pk")
+    controls = _controls(stay)
+    approved = [control for control in controls if control.approved]
     return ListedCase(
         readable_id=name,
         case_id=revision.fixture_case_id,
@@ -123,8 +126,17 @@ def _listed(stay: LaneEntry, collected: _Collected) -> ListedCase:
         checks_hash=revision.checks_hash,
         flagged=case.flagged,
         files=tuple(files),
-        controls=tuple(_control(control, name, place, collected) for place, control in enumerate(controls, start=1)),
+        controls=tuple(_control(control, name, place, collected) for place, control in enumerate(approved, start=1)),
+        controls_left_out=tuple(control.name for control in controls if not control.approved),
     )
+
+
+def _controls(stay: LaneEntry) -> list[Any]:
+    """Those of the revision, each with whether it is approved. One that came since and waits for its approval is none
+    of the lane's yet, and keeps nobody from taking the rest."""
+    given = Decision.objects.filter(control=OuterRef("pk"), outcome=DecisionOutcome.APPROVED, voided_at=None)
+    found = stay.revision.controls.select_related("payload", "detect", "mutation").order_by("name", "pk")
+    return list(found.annotate(approved=Exists(given)))
 
 
 def _control(control: Control, case: str, place: int, collected: _Collected) -> ListedControl:
@@ -173,5 +185,5 @@ def _quarantined(paths: list[str]) -> str:
     cases = sorted({owner_of(path) for path in paths})
     return (
         f"Bytes of {', '.join(cases)} are still quarantined: {', '.join(paths)}. Nothing was exported. "
-        "Have the controls approved, and void run sets that were made on quarantined bytes."
+        "Void run sets that were made on quarantined bytes."
     )

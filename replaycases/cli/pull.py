@@ -54,11 +54,19 @@ def run(options: argparse.Namespace) -> int:
             Path(beside, "lane").rename(target)
     except OSError as error:
         raise Refused(USAGE, f"{target}: cannot be written: {error.strerror}. Name another folder.") from None
-    said = {"project": index.project, "lane": index.lane, "digest": index.digest, "cases": len(index.entries)}
+    said = {
+        "project": index.project,
+        "lane": index.lane,
+        "digest": index.digest,
+        "cases": len(index.entries),
+        "left_out": index.left_out(),
+    }
     if options.json:
         say_json(said)
     else:
         say(f"{index.project} {index.lane}: {len(index.entries)} cases, {index.digest}, in {target}")
+        for line in index.left_out():
+            say(line)
     return 0
 
 

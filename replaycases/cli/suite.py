@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 
 from replaycases.cli.compare import Listed, judge, manifests_in, of_invalid_fixture, row_of, say_row
-from replaycases.cli.output import Row, say_json, write_file, write_junit
+from replaycases.cli.output import Row, say, say_json, write_file, write_junit
 from replaycases.cli.pulled_lane import PulledLane, not_as_listed, read_lane
 from replaycases.cli.reading import (
     INVALID,
@@ -120,6 +120,8 @@ def run(options: argparse.Namespace) -> int:
         results.append(judged)
         if not options.json:
             say_row(judged.row, judged.comparison)
+    for line in lane.index.left_out() if lane and not options.json else ():
+        say(line)
     return _reported(options, bench, results)
 
 
@@ -147,6 +149,7 @@ def _document(bench: Bench, results: Sequence[Judged], code: int) -> dict[str, A
     if bench.lane:
         index = bench.lane.index
         document["lane"] = {"project": index.project, "lane": index.lane, "digest": index.digest}
+        document["left_out"] = index.left_out()
         document["results"] = [_result(judged, judged.entry) for judged in results if judged.entry]
     return document
 

@@ -12,11 +12,15 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import evidence, jobs, lane_export
+from replaycases.cases import decisions, evidence, jobs, lane_export
 from replaycases.cases.models import (
     AuditEvent,
     Case,
     Classification,
+    Control,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
     Lane,
     LaneEntry,
     LaneName,
@@ -47,7 +51,7 @@ def everyone(project: Project) -> User:
 def case(project: Project, everyone: User) -> Case:
     """A case with a control, red on its affected version."""
     made = factories.case(project, everyone)
-    factories.control(factories.revision(made), everyone, name="Confirmed by_hand!")
+    approve(factories.control(factories.revision(made), everyone, name="Confirmed by_hand!"))
     compared = recorded.compared(made, everyone)
     Provenance.objects.update_or_create(case=made, defaults={"affected": compared.old, "fixed": compared.new})
     return Case.objects.get(pk=made.pk)
@@ -63,6 +67,17 @@ def lane(project: Project, case: Case, everyone: User) -> Lane:
 def enter(lane: Lane, case: Case, actor: User) -> LaneEntry:
     return LaneEntry.objects.create(
         lane=lane, case=case, revision=factories.revision(case), entered_by=actor, entered_at=timezone.now()
+    )
+
+
+def approve(control: Control) -> None:
+    decisions.record(
+        factories.person(control.revision.case.project, Role.PRIVACY_REVIEWER),
+        revision=control.revision,
+        control=control,
+        kind=DecisionKind.CONTROL,
+        outcome=DecisionOutcome.APPROVED,
+        note="",
     )
 
 
@@ -143,6 +158,33 @@ def test_a_manifest_of_another_case_with_quarantined_bytes_refuses_it_too(
     recorded.finish(recorded.requested(secret, everyone, old, None), recorded.RED, recorded.GREEN)  # type: ignore[arg-type]
     with pytest.raises(InvalidTransition, match="RC-1"):
         lane_export.take(everyone, lane=lane)
+
+
+def test_a_control_that_nobody_approved_is_left_out_by_name_and_keeps_nobody_from_the_rest(
+    lane: Lane, case: Case, everyone: User
+) -> None:
+    before = lane_export.take(everyone, lane=lane)
+    late = factories.control(factories.revision(case), everyone, name="late")
+    Payload.objects.filter(pk=late.payload_id).update(classification=Classification.QUARANTINED)
+    taken = lane_export.take(everyone, lane=lane)
+    (entry,) = taken.index.entries
+    assert ([control.name for control in entry.controls], entry.controls_left_out) == (
+        ["Confirmed by_hand!"],
+        ("late",),
+    )
+    assert set(taken.payloads) == set(before.payloads)
+    assert taken.index.digest != before.index.digest
+    assert parse(taken.index.dump()) == taken.index
+    assert taken.index.left_out() == ["RC-1: controls left out, as nobody approved them yet: late"]
+
+
+def test_an_approved_control_is_in_the_lane_and_one_whose_approval_is_void_is_not(
+    lane: Lane, case: Case, everyone: User
+) -> None:
+    approve(factories.control(factories.revision(case), everyone, name="late"))
+    assert lane_export.take(everyone, lane=lane).index.entries[0].controls_left_out == ()
+    decisions.void(Decision.objects.filter(control__name="late"), "Looked at again.")
+    assert lane_export.take(everyone, lane=lane).index.entries[0].controls_left_out == ("late",)
 
 
 def test_manifests_of_a_voided_set_stay_here(lane: Lane, case: Case, everyone: User) -> None:

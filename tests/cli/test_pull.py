@@ -17,7 +17,7 @@ from pytest_django.live_server_helper import LiveServer
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import people
-from replaycases.cases.models import CiReport, Classification, Lane, LaneName, Payload
+from replaycases.cases.models import Case, CiReport, Classification, Lane, LaneName, Payload
 from replaycases.cli.pulled_lane import digest_of
 from replaycases.fixture.canonical import digest
 from replaycases.fixture.lane_index import LaneIndex, ListedCase, ListedControl, ListedFile, parse
@@ -98,6 +98,18 @@ def test_a_fix_is_verified_on_a_pulled_lane_with_the_old_side_that_came_along(
 ) -> None:
     code, out, _ = command("suite", pulled, "--new", fixed)
     assert (code, "verified_red_to_green" in out, "controls passed" in out) == (0, True, True)
+
+
+def test_a_control_that_nobody_approved_is_left_out_and_named(
+    command: Command, pull: Callable[[Path], tuple[int, str, str]], fixed: Path, tmp_path: Path
+) -> None:
+    case = Case.objects.get()
+    factories.control(factories.revision(case), case.created_by, name="late")
+    said = "RC-1: controls left out, as nobody approved them yet: late"
+    code, out, err = pull(tmp_path / "lane")
+    assert (code, said in out) == (0, True), err
+    code, out, _ = command("suite", tmp_path / "lane", "--new", fixed)
+    assert (code, said in out) == (0, True)
 
 
 def test_what_was_broken_again_fails(command: Command, pulled: Path, tmp_path: Path) -> None:
