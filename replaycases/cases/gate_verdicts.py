@@ -112,14 +112,14 @@ def controls(facts: Facts) -> Found:
     ]
     if lacking:
         added = {(one.tool, one.outcome_type) for one in facts.controls}
-        remedy = (
-            _WAIT
-            if waiting and all((tool, kind) in added for tool in tools for kind in OutcomeType)
-            else "Add a control with a mutation for each, naming its tool, and compare again."
-        )
+        if waiting and all((tool, kind) in added for tool in tools for kind in OutcomeType):
+            return unsatisfied(f"No result now for: {listed(lacking)}.", _WAIT, _controls_place())
+        remedy = "Add a control with a mutation for each, naming its tool, and compare again."
         return unsatisfied(f"No control passed for: {listed(lacking)}.", remedy, _controls_place())
+    if not passed and waiting:
+        return unsatisfied("No control has a result now.", _WAIT, _controls_place())
     if not passed:
-        return unsatisfied("No control passed.", _WAIT if waiting else _COMPARE, _controls_place())
+        return unsatisfied("No control passed.", _COMPARE, _controls_place())
     return satisfied(
         f"{len(passed)} of {len(facts.controls)} controls passed, each seen to fail when mutated.", _controls_place()
     )
@@ -131,9 +131,10 @@ def controls_pass(facts: Facts) -> Found:
     failing = [one for one in facts.controls if one not in _passed(facts)]
     if not facts.controls:
         return unsatisfied("The revision has no controls.", "Add them.", _controls_place())
+    if failing and _controls_wait(facts):
+        return unsatisfied(f"No result now of: {_names(failing)}.", _WAIT, _controls_place())
     if failing:
-        remedy = _WAIT if _controls_wait(facts) else "Look at their runs."
-        return unsatisfied(f"Did not pass: {_names(failing)}.", remedy, _controls_place())
+        return unsatisfied(f"Did not pass: {_names(failing)}.", "Look at their runs.", _controls_place())
     return satisfied(f"{len(facts.controls)} of {len(facts.controls)} controls passed.", _controls_place())
 
 

@@ -109,7 +109,7 @@ class NewCaseForm(StatementForm, ProjectForm):
         required=False,
         min_value=1,
         label="Keep raw evidence for",
-        help_text="Days. At most, and without a number, as long as the project keeps any.",
+        help_text="Days. Left empty: as long as the project keeps any, and never longer than that.",
     )
     security_incident = forms.BooleanField(
         required=False,

@@ -22,11 +22,17 @@ class EditStatementForm(StatementForm):
 
 class ProvenanceForm(StyledForm):
     incident_url = forms.CharField(
-        required=False, max_length=details.URL_CAP, label="Incident", help_text="Its address, beginning with https://."
+        required=False,
+        max_length=details.URL_CAP,
+        label="Incident",
+        help_text="Its address, beginning with https:// or http://.",
     )
     trace_id = forms.CharField(required=False, max_length=texts.NAME_CAP, label="Trace")
     trace_url = forms.CharField(
-        required=False, max_length=details.URL_CAP, label="Address of the trace", help_text="Beginning with https://."
+        required=False,
+        max_length=details.URL_CAP,
+        label="Address of the trace",
+        help_text="Beginning with https:// or http://.",
     )
     affected = forms.ModelChoiceField(
         queryset=Implementation.objects.none(),

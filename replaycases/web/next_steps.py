@@ -60,16 +60,16 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
         address = reverse("new_revision", args=[name])
         yield NextStep(action=actions["add_revision"], named="Add the fixture", why=why, address=address)
     elif case.stage == Stage.QUARANTINED:
-        why = "The statement is complete and the failure was seen in quarantine."
+        why = "Needed: a complete statement, and an affected version that was seen to do it in quarantine."
         yield NextStep(action=actions["submit"], why=why, form="submission", **_without_red(case, actions))
     elif case.stage == Stage.IN_REVIEW:
-        why = "Nothing that must be redacted is left in these bytes."
+        why = "Who approves says that nothing that must be redacted is left in these bytes."
         yield NextStep(action=actions["approve_redaction"], why=why, address=f"{review}#decide")
     elif case.stage == Stage.REDACTION_APPROVED:
-        why = "The affected version is red on the reviewed fixture in every run."
+        why = "It may be marked once the affected version is red on the reviewed fixture in every run."
         yield NextStep(action=actions["mark_reproduced"], why=why, form="reproduction", **_without_red(case, actions))
     if case.stage in REVIEWED and DecisionKind.EXPECTATION not in approved:
-        why = "The prohibited outcome and its checks are what must hold."
+        why = "Who approves says that the prohibited outcome and its checks are what must hold."
         yield NextStep(action=actions["approve_expectation"], why=why, address=f"{review}#decide")
     if case.stage == Stage.REPRODUCED and case.lane != LaneName.BLOCKING:
         why = "From nonblocking it goes on to the lane that blocks releases." if case.lane else "It enters a lane."
@@ -84,6 +84,6 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
 
 def _without_red(case: Case, actions: Mapping[ActionName, Action]) -> dict[str, Any]:
     newest = case.latest_comparison
-    if newest is not None and newest.old_red is True:
+    if newest is not None and (newest.computed_at is None or newest.old_red is True):
         return {}
     return {"override": actions["propose_override"], "override_address": gate_rows.override_address(case, "red")}

@@ -649,6 +649,7 @@ def test_controls_that_were_not_replayed_wait(of: People, with_effect: Case) -> 
     )
     found = controls(of, with_effect)
     assert (found.state, found.remedy) == ("unsatisfied", "Wait until its replays have ended.")
+    assert found.detail.startswith("No result now for: ")
 
 
 def test_a_control_that_cannot_turn_red_covers_nothing(of: People, with_effect: Case) -> None:

@@ -55,7 +55,7 @@ def test_the_gates_that_block_stand_first_and_are_counted(people: People) -> Non
 def test_a_reproduced_case_is_promoted_with_a_note(people: People) -> None:
     case = factories.reproduced(people)
     html = html_of(people.qa)
-    assert "All gates are open." in html
+    assert "Every gate is satisfied." in html
     status, html = posted(people.qa, ADDRESS, lane="nonblocking", fixture_hash=seen(case), note="after the release")
     assert (status, "Revision 1 stands in lane nonblocking now." in html) == (200, True)
     assert LaneEntry.objects.get(case=case, left_at=None).note == "after the release"

@@ -91,7 +91,8 @@ def history(request: HttpRequest, case_id: CaseId) -> HttpResponse:
         except ValidationError as refused:
             form.add_error(None, refused)
         else:
-            messages.success(request, f"{form.cleaned_data['runs']} runs are queued.")
+            runs = form.cleaned_data["runs"]
+            messages.success(request, "1 run is queued." if runs == 1 else f"{runs} runs are queued.")
             return redirect(f"{reverse('case_promotion', args=[case.readable_id])}#history")
     shown = _shown(request, case_id)
     return _page(request, shown, promotion_page.next_lane(shown), 422, history_form=form)
