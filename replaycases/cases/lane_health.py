@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Max, OuterRef, Q, Subquery
+from django.db.models import Count, Max, OuterRef, Q, Subquery, UUIDField
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -54,9 +54,10 @@ def _count(projects: Iterable[UUID]) -> list[Day]:
         finished_at__isnull=False,
     )
     kept = Q(state=RunState.FINISHED) & ~Q(status__in=UNREAD)
-    # A subquery, of the lane's key alone: joined, the stays of all times would be read.
-    lane = LaneEntry.objects.filter(pk=OuterRef("run_set__lane_entry")).values("lane")
-    days = ended.order_by().annotate(lane=Subquery(lane), day=TruncDate("finished_at")).values("lane", "day")
+    # A subquery, of the lane's key alone: joined, the stays of all times would be read. SQLite keeps a UUID as text.
+    stay = LaneEntry.objects.filter(pk=OuterRef("run_set__lane_entry")).values("lane")
+    lane = Subquery(stay, output_field=UUIDField())
+    days = ended.order_by().annotate(lane=lane, day=TruncDate("finished_at")).values("lane", "day")
     counted = days.annotate(
         held=Count("pk", filter=kept & Q(boundary_passed=True)),
         violated=Count("pk", filter=kept & Q(boundary_passed=False)),
