@@ -43,8 +43,8 @@ lint: setup
 	$(BIN)/python manage.py check --fail-level WARNING
 
 test: setup services lint
-	$(BIN)/pytest
-	$(BIN)/python -m tests.on_postgresql tests/accounts tests/cases tests/web tests/api --ignore=tests/cases/test_workers.py
+	$(BIN)/pytest -n auto
+	$(BIN)/python -m tests.on_postgresql tests/accounts tests/cases tests/web tests/api --ignore=tests/cases/test_workers.py -n auto
 
 bench: setup
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
