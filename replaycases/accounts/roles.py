@@ -37,6 +37,7 @@ DECIDES_EXPECTATION = frozenset({Role.INCIDENT_OWNER})
 # Who proposes or decides what is expected reads a revision in which nothing else is new: see `cases.reading`.
 READS_NEW_EXPECTATION = DECIDES_EXPECTATION | {Role.WORKFLOW_ENGINEER}
 CONFIRMS_CONTAINMENT = frozenset({Role.SECURITY_OWNER})
+STATES_ACCEPTANCE = frozenset({Role.DEPENDENCY_OWNER})
 SENDS_BACK = frozenset({Role.PRIVACY_REVIEWER, Role.INCIDENT_OWNER, Role.QA, Role.QA_LEAD})
 CLOSES_AS_NON_REPLAYABLE = frozenset({Role.INCIDENT_OWNER, Role.QA, Role.QA_LEAD})
 PROMOTES = frozenset({Role.QA, Role.QA_LEAD})

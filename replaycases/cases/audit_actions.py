@@ -31,6 +31,7 @@ Action = Literal[
     "security_incident.flagged",
     "security_incident.cleared",
     "containment.confirmed",
+    "dependency.stated",
     "evidence.end_set",
     "evidence.extended",
     # decisions

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from replaycases.cases.models import Classification, OutcomeType
+from replaycases.cases.models import Acceptance, Classification, OutcomeType
 
 Goal = Literal[
     "blank",
@@ -28,7 +28,8 @@ Goal = Literal[
 class Incident:
     """`source` is the fixture of examples/incidents behind it, "" where there is none; under another `name` it is a
     copy of that fixture with its own case_id. `controls` maps file names of the source to outcome types. `history` is
-    how many runs its stay in nonblocking gets. `dependency` is the team that owns the dependency."""
+    how many runs its stay in nonblocking gets. `dependency` is the team that owns the dependency, `acceptance` what its
+    owner says of it."""
 
     name: str
     incident_id: str
@@ -42,6 +43,7 @@ class Incident:
     history: int = 0
     covering_test: str = ""
     dependency: str = "Payments"
+    acceptance: Acceptance = Acceptance.UNKNOWN
     classification: Classification = Classification.PUBLIC
     evidence_days: int | None = None
     security_incident: bool = False
@@ -77,6 +79,7 @@ INCIDENTS = (
     Incident(
         name="shipment-created-twice",
         source="shipment-created-twice",
+        acceptance=Acceptance.AFTER,
         incident_id="INC-2025-044",
         title="Created a second shipment because the retry dropped its idempotency key",
         trigger="The warehouse accepted the first request and its answer came too late.",
@@ -133,6 +136,7 @@ INCIDENTS = (
     Incident(
         name="shipment-after-slow-answer",
         source="shipment-created-twice",
+        acceptance=Acceptance.AFTER,
         incident_id="INC-2025-061",
         title="A slow answer of the warehouse led to a second shipment of one order",
         trigger="The warehouse took longer to answer than the agent waits.",

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import Project
-from replaycases.cases import lanes, lifecycle, proposals
+from replaycases.cases import dependency, lanes, lifecycle, proposals
 from replaycases.cases.demo import KEY, People, cast
 from replaycases.cases.demo_cases import INCIDENTS, Goal, Incident
 from replaycases.cases.models import (
@@ -127,6 +127,19 @@ def _approve_expectation(people: People, case: Case, incident: Incident) -> None
     )
 
 
+def _state_dependency(people: People, case: Case, incident: Incident) -> None:
+    seen = _revision(case)
+    dependency.state(
+        people["owner"],
+        case=case,
+        revision_number=seen.number,
+        fixture_hash=seen.fixture_hash,
+        acceptance=incident.acceptance,
+        authored_confirmed=seen.authored_answers > 0,
+        note="As its own records say.",
+    )
+
+
 def _undecided_controls(case: Case) -> list[Control]:
     return list(Control.objects.filter(revision=case.current_revision_id, decisions=None))
 
@@ -197,6 +210,7 @@ _REDACTION = (*_REVIEW, Step(done=_decided(DecisionKind.REDACTION), act=_approve
 _REPRODUCED = (
     *_REDACTION,
     Step(done=_decided(DecisionKind.EXPECTATION), act=_approve_expectation),
+    Step(done=_happened("dependency.stated"), act=_state_dependency),
     Step(done=lambda case: not _undecided_controls(case), act=_approve_controls),
     Step(done=_happened("case.reproduced"), act=_reproduce),
 )

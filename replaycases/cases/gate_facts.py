@@ -35,6 +35,7 @@ from replaycases.cases.models import (
     Control,
     Decision,
     DecisionOutcome,
+    DependencyStatement,
     FixtureRevision,
     Implementation,
     Lane,
@@ -63,6 +64,14 @@ class Stay:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a dependency owner, by name, said last of the current revision: whether its authored answers are right."""
+
+    name: str
+    confirmed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Snapshot:
     """The case as it stands now, with what one query can say of the rows around it. `owners` are the names of those who
     own a boundary, `owned` the boundaries with an owner who can be asked, see `CaseOwner.objects.askable`."""
@@ -73,6 +82,7 @@ class Snapshot:
     owners: Mapping[Boundary, str]
     owned: frozenset[Boundary]
     nonblocking: Stay | None
+    dependency: Said | None
     repeated_runs: int
     minimum_history: int
 
@@ -274,6 +284,7 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
         repeated_runs=Subquery(policy.values("repeated_runs")),
         minimum_history=Subquery(policy.values("minimum_history")),
         owner_rows=_owner_rows(),
+        dependency=_last_said(),
     )
 
 
@@ -299,6 +310,14 @@ def _owner_rows() -> Subquery:
     return Subquery(owners.annotate(rows=_Rows(row)).values("rows"), output_field=JSONField())
 
 
+def _last_said() -> Subquery:
+    """{name, confirmed} of the newest statement of the current revision, or NULL."""
+    said = DependencyStatement.objects.filter(revision=OuterRef("current_revision")).order_by("-said_at")
+    name = Coalesce(NullIf("said_by__display_name", Value("")), "said_by__username")
+    found = said.annotate(told=JSONObject(name=name, confirmed="authored_confirmed"))
+    return Subquery(found.values("told")[:1], output_field=JSONField())
+
+
 def _snapshot(row: Any) -> Snapshot:
     stay = Stay(entry=row.stay, revision=row.stay_revision, since=row.stay_since) if row.stay else None
     owners = [(Boundary(owner["boundary"]), owner) for owner in row.owner_rows or ()]
@@ -309,6 +328,9 @@ def _snapshot(row: Any) -> Snapshot:
         owners={boundary: owner["name"] for boundary, owner in owners},
         owned=frozenset(boundary for boundary, owner in owners if owner["askable"]),
         nonblocking=stay,
+        dependency=Said(name=row.dependency["name"], confirmed=bool(row.dependency["confirmed"]))
+        if row.dependency
+        else None,
         repeated_runs=row.repeated_runs or Lane.repeated_runs.field.default,
         minimum_history=row.minimum_history or Lane.minimum_history.field.default,
     )

@@ -125,6 +125,20 @@ def provenance(facts: Facts) -> Found:
     return satisfied(f"{facts.case.incident_id or 'The incident'}, from {found.affected} to {found.fixed}.", _DETAILS)
 
 
+def authored_answers(facts: Facts) -> Found:
+    """Answers that nobody recorded are confirmed by who owns the dependency, in what they said last of the revision."""
+    revision, said = current(facts), facts.snapshot.dependency
+    if not revision.authored_answers:
+        return not_applicable("Every answer of the fixture was recorded.")
+    if said is None or not said.confirmed:
+        return unsatisfied(
+            f"Nobody confirmed the authored answers of revision {revision.number}: {revision.authored_answers}.",
+            "A dependency owner who did not make the case confirms them on its page.",
+            _DETAILS,
+        )
+    return satisfied(f"{said.name} confirmed the authored answers: {revision.authored_answers}.", _DETAILS)
+
+
 def covered(facts: Facts) -> Found:
     found = facts.provenance
     lacking = [

@@ -1,9 +1,9 @@
 """What the database itself refuses, whoever asks: triggers, in the dialect of either database.
 
-Fixture revisions, controls, edits of a statement, audit events and reports from elsewhere are never updated or
-deleted. A run set changes only by being voided, a decision too, a proposal by being decided, a stay in a lane by
-ending, a grader's finding by being confirmed: once, and in nothing else. A run that has ended stays as it ended. Nobody
-approves their own work, and a decision is about exactly the bytes that it names.
+Fixture revisions, controls, edits of a statement, what dependency owners said, audit events and reports from elsewhere
+are never updated or deleted. A run set changes only by being voided, a decision too, a proposal by being decided, a
+stay in a lane by ending, a grader's finding by being confirmed: once, and in nothing else. A run that has ended stays
+as it ended. Nobody approves their own work, and a decision is about exactly the bytes that it names.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from replaycases.cases.models import (
     CiResult,
     Control,
     Decision,
+    DependencyStatement,
     FixtureRevision,
     GraderFinding,
     LaneEntry,
@@ -33,7 +34,15 @@ from replaycases.cases.models import (
 )
 from replaycases.cases.models.run import ENDED
 
-_NEVER_CHANGED: tuple[type[Model], ...] = (FixtureRevision, Control, AuditEvent, CiReport, CiResult, StatementEdit)
+_NEVER_CHANGED: tuple[type[Model], ...] = (
+    FixtureRevision,
+    Control,
+    AuditEvent,
+    CiReport,
+    CiResult,
+    StatementEdit,
+    DependencyStatement,
+)
 _RUN_ENDED = "OLD.state IN ({})".format(", ".join(f"'{state.value}'" for state in ENDED))
 
 
@@ -128,6 +137,14 @@ def _refusals() -> Iterator[Refusal]:
         operation="INSERT",
         condition=f"NEW.state <> 'pending' OR NEW.revision_id IS NOT NULL AND {_REVISION_OF_ANOTHER_CASE}",
         why="a proposal begins as pending, about a revision of its case",
+    )
+    yield Refusal(
+        table=DependencyStatement._meta.db_table,
+        operation="INSERT",
+        condition=f"{_REVISION_OF_ANOTHER_CASE} OR NEW.authored_confirmed AND {_OWN_WORK}".replace(
+            "decided_by_id", "said_by_id"
+        ),
+        why="it is about a revision of its case, and nobody confirms their own answers",
     )
     yield Refusal(
         table=LaneEntry._meta.db_table,

@@ -311,6 +311,7 @@ def _add(
         fixture_hash=loaded.fixture_hash,
         checks_hash=loaded.checks_hash,
         effectful_tools=sorted({event.tool for event in loaded.events if event.effect is not None and event.tool}),
+        authored_answers=sum(other.origin == "authored" for event in loaded.events for other in event.alternatives),
         changed=changed,
         created_by=actor,
         on_behalf_of=on_behalf_of,

@@ -20,6 +20,7 @@ ActionName = Literal[
     "edit_statement",
     "edit_details",
     "confirm_containment",
+    "state_acceptance",
     "request_comparison",
     "request_run_set",
     "add_revision",
@@ -84,6 +85,7 @@ RULES: Mapping[ActionName, Rule] = {
     ),
     "edit_details": Rule(label="Edit owners and links", roles=may.EDITS_DETAILS),
     "confirm_containment": Rule(label="Confirm containment", roles=may.CONFIRMS_CONTAINMENT, by_person=True),
+    "state_acceptance": Rule(label="State the acceptance", roles=may.STATES_ACCEPTANCE, by_person=True),
     "request_comparison": Rule(label="Compare old and new", roles=may.REQUESTS_REPLAYS),
     "request_run_set": Rule(label="Replay", roles=may.REQUESTS_REPLAYS),
     "add_revision": Rule(label="Add a revision", roles=may.ADDS_REVISIONS),
@@ -233,6 +235,7 @@ _ALSO: Mapping[ActionName, Callable[[Case], str]] = {
     "confirm_containment": lambda case: (
         "" if case.security_incident and case.contained_at is None else "There is no containment to confirm."
     ),
+    "state_acceptance": _needs_revision,
     "request_comparison": lambda case: _uncontained(case) or _needs_revision(case),
     "request_run_set": lambda case: _uncontained(case) or _needs_revision(case),
     "add_control": _needs_revision,

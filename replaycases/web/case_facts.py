@@ -1,7 +1,7 @@
 """What stands beside a case, in one query: who owns what, which approvals stand, where it runs, what was noted.
 
-Rows of eight tables as one union of plain columns: the page shows few of each, and asking for each apart would take
-eight queries.
+Rows of nine tables as one union of plain columns: the page shows few of each, and asking for each apart would take
+nine queries.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import CharField, DateTimeField, F, IntegerField, Q, QuerySet, TextField, Value
+from django.db import models
+from django.db.models import CharField, DateTimeField, F, IntegerField, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce, NullIf
 from django.utils import timezone
 
@@ -24,6 +25,7 @@ from replaycases.cases.models import (
     ClosingItem,
     Decision,
     DecisionOutcome,
+    DependencyStatement,
     GraderFinding,
     LaneEntry,
     Proposal,
@@ -118,6 +120,16 @@ def _parts(case: Case) -> Iterable[QuerySet[Any, Any]]:
         other="confirmed_by",
         at=F("recorded_at"),
     )
+    yield _rows(
+        DependencyStatement.objects.filter(case=case),
+        "dependency",
+        key=F("acceptance"),
+        texts=("note", "confirms"),
+        person="said_by",
+        number=F("revision__number"),
+        at=F("said_at"),
+        confirms=models.Case(When(authored_confirmed=True, then=Value("yes")), default=Value("")),
+    )
     yield _rows(CaseOwner.objects.filter(case=case), "owner", key=F("boundary"), texts=("team__name",), person="user")
     yield _rows(
         ClosingItem.objects.filter(case=case),
@@ -182,6 +194,7 @@ def _rows(
     other: str = "",
     number: Any = None,
     at: Any = None,
+    **more: Any,
 ) -> QuerySet[Any, Any]:
     said = {f"t{n}": _text(F(texts[n])) if n < len(texts) else _text(Value("")) for n in range(4)}
     columns = {
@@ -194,7 +207,7 @@ def _rows(
         "f_number": Cast(number if number is not None else Value(None), IntegerField()),
         "f_at": at if at is not None else Cast(Value(None), DateTimeField()),
     }
-    found: QuerySet[Any, Any] = rows.order_by().annotate(**columns).values_list(*columns)
+    found: QuerySet[Any, Any] = rows.order_by().annotate(**more).annotate(**columns).values_list(*columns)
     return found
 
 

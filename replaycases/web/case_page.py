@@ -16,6 +16,7 @@ from replaycases.accounts.roles import CONFIRMS_CONTAINMENT, DECIDES_EXPECTATION
 from replaycases.cases import decisions, details, policies
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import (
+    Acceptance,
     Boundary,
     Case,
     ClosingStep,
@@ -165,6 +166,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "more_comparisons": len(comparisons) > len(shown),
         "days": timeline.of_case(case, EVENTS_SHOWN),
         "owners": [(boundary.label, facts.by_key("owner").get(boundary)) for boundary in Boundary],
+        "dependency": [(Acceptance(said.key).label.lower(), said) for said in facts.of("dependency")],
         "provenance": provenance,
         "graders": [(finding, _why_not_confirm(finding, user, held, case)) for finding in facts.of("grader")],
         "flags": [(FlagReason(flag.key).label, flag) for flag in facts.of("flag")],

@@ -28,6 +28,7 @@ SENTENCES: Mapping[str, tuple[str, str]] = {
     "closing.step_noted": ("noted a closing step", "check"),
     "security_incident.flagged": ("flagged it as a security incident", "warn"),
     "security_incident.cleared": ("cleared the flag of a security incident", "dash"),
+    "dependency.stated": ("said what the dependency had accepted", "pen"),
     "containment.confirmed": ("confirmed containment", "check"),
     "evidence.end_set": ("brought bytes in as raw evidence that this case holds too: they end", "clock"),
     "evidence.extended": ("lengthened the life of its raw evidence", "clock"),

@@ -62,6 +62,11 @@ urlpatterns = [
     path("cases/<case_id:case_id>/flags/", details.raise_flag, name="case_flag_list"),
     path("cases/<case_id:case_id>/re-review/", details.review_again, name="case_re_review"),
     path("cases/<case_id:case_id>/closing/<slug:step>/", details.note_step, name="case_closing_step"),
+    path(
+        "cases/<case_id:case_id>/dependency-statements/",
+        details.state_dependency,
+        name="dependency_statement_list",
+    ),
     path("cases/<case_id:case_id>/grader-findings/", details.record_grader_finding, name="grader_finding_list"),
     path(
         "cases/<case_id:case_id>/grader-findings/<uuid:pk>/confirmation/",

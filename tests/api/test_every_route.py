@@ -54,6 +54,7 @@ BY_PROGRAMS = {
 # Decisions, which the services themselves refuse to a program, whatever the API says.
 DECISIONS = {
     "POST cases/containments/",
+    "POST cases/dependency-statements/",
     "POST cases/redaction-decisions/",
     "POST cases/expectation-decisions/",
     "POST cases/promotions/",

@@ -139,6 +139,7 @@ def _bodies(team: factories.People, case: Case) -> dict[str, dict[str, Any]]:
         "PATCH cases/owners/": {"owners": [{"boundary": "privacy", "user": member}]},
         "PUT cases/security-incident/": {"flagged": True},
         "POST cases/containments/": {"note": "Keys were changed."},
+        "POST cases/dependency-statements/": {**seen, "revision": revision.number, "acceptance": "unknown"},
         "POST cases/submissions/": seen,
         "POST cases/redaction-decisions/": {**decided, "content_hash": revision.content_hash},
         "POST cases/expectation-decisions/": {**decided, **seen, "checks_hash": revision.checks_hash},

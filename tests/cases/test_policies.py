@@ -14,8 +14,19 @@ from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, Membership, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import closing, comments, details, flags, intake, jobs, lifecycle, policies, proposals
-from replaycases.cases.models import Boundary, Case, ClosingStep, FlagReason, LaneName, OutcomeType, Stage
+from replaycases.cases import (
+    closing,
+    comments,
+    dependency,
+    details,
+    flags,
+    intake,
+    jobs,
+    lifecycle,
+    policies,
+    proposals,
+)
+from replaycases.cases.models import Acceptance, Boundary, Case, ClosingStep, FlagReason, LaneName, OutcomeType, Stage
 from replaycases.cases.policies import ActionName
 from tests import factories
 
@@ -108,6 +119,13 @@ ACTS: dict[ActionName, Callable[[User, Case], object]] = {
         actor, case=case, owners={Boundary.PRIVACY: case.created_by}
     ),
     "confirm_containment": lambda actor, case: details.confirm_containment(actor, case=case, note="Keys changed."),
+    "state_acceptance": lambda actor, case: dependency.state(
+        actor,
+        case=case,
+        revision_number=factories.revision(case).number,
+        acceptance=Acceptance.UNKNOWN,
+        **_seen(case),
+    ),
     "request_comparison": _comparison,
     "request_run_set": _run_set,
     "add_revision": lambda actor, case: intake.add_revision(

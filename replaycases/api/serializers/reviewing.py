@@ -14,11 +14,13 @@ from replaycases.api.serializers.shapes import row, shape
 from replaycases.cases import gates
 from replaycases.cases.comments import POINTER_CAP
 from replaycases.cases.models import (
+    Acceptance,
     Case,
     ClosingItem,
     ClosingStep,
     Decision,
     DecisionOutcome,
+    DependencyStatement,
     FixtureRevision,
     FlagReason,
     GraderFinding,
@@ -162,6 +164,22 @@ NewGraderFinding = shape(
     version=serializers.CharField(max_length=NAME_CAP),
     label=serializers.CharField(max_length=NAME_CAP),
     result=TextField(required=False, allow_blank=True, default=""),
+)
+
+DependencyStatementSerializer = row(
+    "DependencyStatementSerializer",
+    DependencyStatement,
+    "id case revision acceptance authored_confirmed note said_by said_at",
+    "What a dependency owner said. The newest of a revision counts.",
+)
+NewDependencyStatement = shape(
+    "NewDependencyStatement",
+    "For the revision that was seen, by its number.",
+    revision=serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER, source="revision_number"),
+    fixture_hash=DigestField(),
+    acceptance=EnumField(Acceptance),
+    authored_confirmed=serializers.BooleanField(required=False, default=False),
+    note=TextField(required=False, allow_blank=True, default=""),
 )
 
 

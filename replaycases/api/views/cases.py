@@ -20,7 +20,7 @@ from replaycases.api.serializers import reviewing
 from replaycases.api.serializers.lanes import HistoryRuns, LaneEntrySerializer, Promotion
 from replaycases.api.serializers.replays import RunSetSerializer
 from replaycases.api.views import deeds
-from replaycases.cases import details, flags, gates, intake, lanes, lifecycle, policies
+from replaycases.cases import dependency, details, flags, gates, intake, lanes, lifecycle, policies
 from replaycases.cases.models import Case
 
 TARGETS = get_args(gates.Target)
@@ -75,6 +75,14 @@ def _on_case(noun: str, does: Any, takes: Any, says: str, **more: Any) -> Act:
         scope=Scope.CASES,
     ),
     _on_case("containments", details.confirm_containment, reviewing.Note, "Confirm that the incident is contained."),
+    _on_case(
+        "dependency-statements",
+        dependency.state,
+        reviewing.NewDependencyStatement,
+        "A dependency owner says when the dependency had accepted, and confirms its authored answers.",
+        gives=reviewing.DependencyStatementSerializer,
+        status=201,
+    ),
     _on_case("submissions", lifecycle.submit, reviewing.SeenFixture, "Submit for review.", scope=Scope.CASES),
     _on_case(
         "redaction-decisions",

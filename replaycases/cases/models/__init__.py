@@ -11,13 +11,21 @@ from replaycases.cases.models.lane import Lane, LaneEntry, LaneName, LeftBy
 from replaycases.cases.models.notification import Notification, NotificationCursor, NotificationKind
 from replaycases.cases.models.payload import Classification, Payload
 from replaycases.cases.models.proposal import Proposal, ProposalKind, ProposalState
-from replaycases.cases.models.provenance import Boundary, CaseOwner, GraderFinding, Provenance
+from replaycases.cases.models.provenance import (
+    Acceptance,
+    Boundary,
+    CaseOwner,
+    DependencyStatement,
+    GraderFinding,
+    Provenance,
+)
 from replaycases.cases.models.review import ClosingItem, ClosingStep, FlagReason, ReviewComment, ReviewFlag
 from replaycases.cases.models.run import ENDED, MAX_ATTEMPTS, Run, RunSet, RunState
 
 __all__ = [
     "ENDED",
     "MAX_ATTEMPTS",
+    "Acceptance",
     "AuditEvent",
     "AuditHead",
     "Boundary",
@@ -33,6 +41,7 @@ __all__ = [
     "Decision",
     "DecisionKind",
     "DecisionOutcome",
+    "DependencyStatement",
     "FixtureRevision",
     "FlagReason",
     "GraderFinding",

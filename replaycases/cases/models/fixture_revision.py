@@ -19,7 +19,8 @@ DIGEST_LENGTH = len("sha256:") + 64
 class FixtureRevision(models.Model):
     """One valid fixture of a case. `payload` holds its exact bytes, `detect` the detect rules beside a 1.0 fixture,
     `fixture_case_id` the name that the fixture gives itself (`case_id` is the row of the case). `effectful_tools` are
-    the tools of its events that have an effect; `changed` says in words what its author changed."""
+    the tools of its events that have an effect, `authored_answers` is how many alternatives nobody recorded; `changed`
+    says in words what its author changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="revisions")
@@ -32,6 +33,7 @@ class FixtureRevision(models.Model):
     fixture_hash = models.CharField(max_length=DIGEST_LENGTH)
     checks_hash = models.CharField(max_length=DIGEST_LENGTH)
     effectful_tools: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
+    authored_answers = models.PositiveIntegerField(default=0)
     changed = models.TextField(blank=True)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

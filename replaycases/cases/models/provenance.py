@@ -10,6 +10,7 @@ from django.db.models import F, Q
 
 from replaycases.accounts.models import Team, User
 from replaycases.cases.models.case import Case
+from replaycases.cases.models.fixture_revision import FixtureRevision
 from replaycases.cases.models.implementation import Implementation
 from replaycases.cases.models.scoping import ScopedQuerySet
 
@@ -63,6 +64,41 @@ class GraderFinding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.grader} {self.version}: {self.label}"
+
+
+class Acceptance(models.TextChoices):
+    """Whether the failure came before the dependency accepted what was asked of it, or after."""
+
+    BEFORE = "before_acceptance", "Before acceptance"
+    AFTER = "after_acceptance", "After acceptance"
+    UNKNOWN = "unknown", "Unknown"
+
+
+class DependencyStatement(models.Model):
+    """What a dependency owner says of one revision: whether the failure came before the dependency accepted or after,
+    and whether the answers that nobody recorded are ones that it gives. The newest of a revision counts."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="dependency_statements")
+    revision = models.ForeignKey(FixtureRevision, on_delete=models.PROTECT, related_name="dependency_statements")
+    acceptance = models.CharField(max_length=24, choices=Acceptance.choices)
+    authored_confirmed = models.BooleanField(default=False)
+    note = models.TextField(blank=True)
+    said_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    said_at = models.DateTimeField()
+
+    PROJECT_PATH = "case__project"
+    objects: ClassVar[ScopedQuerySet[DependencyStatement]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["said_at"]
+        indexes = [models.Index(fields=["revision", "-said_at"], name="dependency_statement_newest")]
+        constraints = [
+            models.CheckConstraint(condition=Q(acceptance__in=Acceptance.values), name="dependency_acceptance_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.acceptance}, said of {self.case_id}"
 
 
 class Boundary(models.TextChoices):

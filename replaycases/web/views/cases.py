@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import CREATES_CASES
 from replaycases.cases import intake
-from replaycases.cases.models import Case, FlagReason, Provenance
+from replaycases.cases.models import Acceptance, Case, FlagReason, Provenance
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web import case_page
 from replaycases.web.case_list import CaseFilter, listing
@@ -74,6 +74,7 @@ def render_case(
         "adding": actions["add_control"],
         "grader_form": grader_form or GraderForm(),
         "flag_reasons": FlagReason.choices,
+        "acceptances": Acceptance.choices,
         "findings": findings,
         "refused": refused,
     }

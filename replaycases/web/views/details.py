@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.accounts.models import User
-from replaycases.cases import closing, details, flags, gates, lifecycle, policies
+from replaycases.cases import closing, dependency, details, flags, gates, lifecycle, policies
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -198,6 +198,26 @@ def note_step(request: HttpRequest, case_id: CaseId, step: str) -> HttpResponse:
         case_id,
         lambda user, case: closing.note_step(user, case=case, step=ClosingStep(step), note=note),
         "The step is noted.",
+    )
+
+
+@login_required
+@require_POST
+def state_dependency(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    number = _said(request, "revision")
+    return _act(
+        request,
+        case_id,
+        lambda user, case: dependency.state(
+            user,
+            case=case,
+            revision_number=int(number) if number.isdecimal() and len(number) < 10 else 0,
+            fixture_hash=_said(request, "fixture_hash"),
+            acceptance=_said(request, "acceptance"),
+            authored_confirmed=_said(request, "authored_confirmed") == "yes",
+            note=_said(request, "note"),
+        ),
+        "What you said of the dependency is kept.",
     )
 
 
