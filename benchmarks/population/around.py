@@ -37,6 +37,9 @@ def people(cursor: Any) -> None:
         boundary=f"{BOUNDARIES}[b]",
         user="CASE WHEN b <> 3 THEN person_id END",
         team="CASE WHEN b = 3 THEN team_id END",
+        project="project_id",
+        case_created_at="at",
+        case_number="i",
     )
     insert(
         cursor,

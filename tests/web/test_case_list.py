@@ -12,7 +12,7 @@ from django.utils import timezone
 from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import details, searching
-from replaycases.cases.models import Boundary, Case, Stage
+from replaycases.cases.models import Boundary, Case, CaseOwner, Stage
 from replaycases.web import case_list
 from tests import factories
 
@@ -55,6 +55,24 @@ def test_cases_are_found_by_owner(signed_in: Client, three: list[Case], everyone
     assert listed(signed_in, f"?owner=user:{colleague.pk}") == ["RC-3"]
     assert listed(signed_in, f"?owner=team:{mine.pk}") == ["RC-2"]
     assert listed(signed_in, "?owner=user:nobody") == []
+
+
+def test_a_persons_cases_are_leafed_through_once_each_and_only_where_they_may_be_seen(
+    signed_in: Client, three: list[Case], everyone: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    colleague = factories.person(project, Role.QA)
+    other = factories.project("OTHER")
+    colleague.memberships.create(project=other, role=Role.QA)
+    hidden = factories.case(other, factories.everyone(other))
+    for case in (*three, hidden):
+        for boundary in (Boundary.WORKFLOW, Boundary.PRIVACY):
+            CaseOwner.objects.create(case=case, boundary=boundary, user=colleague)
+    monkeypatch.setattr(case_list, "ROWS_A_PAGE", 2)
+    pages = [f"?owner=user:{colleague.pk}{more}" for more in ("", "&page=2", "&page=9", "&project=RC")]
+    assert [listed(signed_in, page) for page in pages] == [["RC-3", "RC-2"], ["RC-1"], ["RC-1"], ["RC-3", "RC-2"]]
+    assert [signed_in.get(f"/cases/{page}").context["page"].total for page in pages] == [3, 3, 3, 3]
+    change(three[1], flagged=True)
+    assert listed(signed_in, f"?owner=user:{colleague.pk}&flagged=on") == ["RC-2"]
 
 
 def test_marks_and_expiry_filter_and_what_runs_out_first_stands_first(signed_in: Client, three: list[Case]) -> None:

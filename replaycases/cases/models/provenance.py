@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q
 
-from replaycases.accounts.models import Team, User
+from replaycases.accounts.models import Project, Team, User
 from replaycases.cases.models.case import Case
 from replaycases.cases.models.fixture_revision import FixtureRevision
 from replaycases.cases.models.implementation import Implementation
@@ -121,13 +121,18 @@ class OwnerQuerySet(ScopedQuerySet["CaseOwner"]):
 
 
 class CaseOwner(models.Model):
-    """Who answers for one boundary of a case: a person or a team of people, never free text."""
+    """Who answers for one boundary of a case: a person or a team of people, never free text. `project`,
+    `case_created_at` and `case_number` repeat the case, where they never change: one index then has an owner's cases in
+    the order of lists."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="owners")
     boundary = models.CharField(max_length=24, choices=Boundary.choices)
     user = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+", editable=False, db_index=False)
+    case_created_at = models.DateTimeField(editable=False)
+    case_number = models.PositiveIntegerField(editable=False)
 
     PROJECT_PATH = "case__project"
     objects: ClassVar[OwnerQuerySet] = OwnerQuerySet.as_manager()  # type: ignore[assignment]
@@ -137,6 +142,16 @@ class CaseOwner(models.Model):
             # Whose a case is, from the index alone: lists ask it of thousands of cases.
             models.Index(fields=["user", "case"], condition=Q(user__isnull=False), name="case_owner_person"),
             models.Index(fields=["team", "case"], condition=Q(team__isnull=False), name="case_owner_team"),
+            models.Index(
+                fields=["user", "-case_created_at", "-case_number", "case", "project"],
+                condition=Q(user__isnull=False),
+                name="case_owner_newest_of_person",
+            ),
+            models.Index(
+                fields=["team", "-case_created_at", "-case_number", "case", "project"],
+                condition=Q(team__isnull=False),
+                name="case_owner_newest_of_team",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["case", "boundary"], name="case_owner_once_per_boundary"),
@@ -149,3 +164,8 @@ class CaseOwner(models.Model):
 
     def __str__(self) -> str:
         return f"{self.boundary} of {self.case_id}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.project_id, self.case_number = self.case.project_id, self.case.number
+        self.case_created_at = self.case.created_at
+        super().save(*args, **kwargs)
