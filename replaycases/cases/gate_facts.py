@@ -74,7 +74,8 @@ class Said:
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
     """The case as it stands now, with what one query can say of the rows around it. `owners` are the names of those who
-    own a boundary, `owned` the boundaries with an owner who can be asked, see `CaseOwner.objects.askable`."""
+    own a boundary, `owned` the boundaries with an owner who can be asked, see `CaseOwner.objects.askable`. `namesake`
+    is another case of the project that stands in a lane under the same case_id ("RC-17"), "" for none."""
 
     case: Case
     open_comments: int
@@ -85,6 +86,7 @@ class Snapshot:
     dependency: Said | None
     repeated_runs: int
     minimum_history: int
+    namesake: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,8 +286,18 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
         repeated_runs=Subquery(policy.values("repeated_runs")),
         minimum_history=Subquery(policy.values("minimum_history")),
         owner_rows=_owner_rows(),
+        namesake=_namesake(),
         dependency=_last_said(),
     )
+
+
+def _namesake() -> Subquery:
+    """{key, number} of a case that stands in a lane under the same case_id, or NULL."""
+    same = LaneEntry.objects.filter(
+        left_at=None, case__project=OuterRef("project"), revision__fixture_case_id=OuterRef("case_id")
+    ).exclude(case=OuterRef("pk"))
+    found = same.annotate(named=JSONObject(key="case__project__key", number="case__number"))
+    return Subquery(found.order_by("case__number").values("named")[:1], output_field=JSONField())
 
 
 class _Rows(Aggregate):
@@ -333,6 +345,7 @@ def _snapshot(row: Any) -> Snapshot:
         else None,
         repeated_runs=row.repeated_runs or Lane.repeated_runs.field.default,
         minimum_history=row.minimum_history or Lane.minimum_history.field.default,
+        namesake=f"{row.namesake['key']}-{row.namesake['number']}" if row.namesake else "",
     )
 
 

@@ -139,6 +139,18 @@ def authored_answers(facts: Facts) -> Found:
     return satisfied(f"{said.name} confirmed the authored answers: {revision.authored_answers}.", _DETAILS)
 
 
+def only_name(facts: Facts) -> Found:
+    """A suite holds each case_id once, so no two cases of a project stand in lanes under the same one."""
+    current(facts)
+    other = facts.snapshot.namesake
+    if other:
+        return unsatisfied(
+            f"{other} stands in a lane under the same case_id, {facts.case.case_id}: a suite holds each name once.",
+            "Retire one of the two, or capture this one under a name of its own.",
+        )
+    return satisfied(f"No other case stands in a lane as {facts.case.case_id}.")
+
+
 def covered(facts: Facts) -> Found:
     found = facts.provenance
     lacking = [

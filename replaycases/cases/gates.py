@@ -46,6 +46,7 @@ GateName = Literal[
     "authored_answers",
     "controls",
     "control_approvals",
+    "only_name",
     "current_passes",
     "controls_pass",
     "repeated_runs",
@@ -101,6 +102,7 @@ TITLES: Mapping[GateName, str] = {
     "authored_answers": "Authored answers confirmed",
     "controls": "Controls for every tool and outcome",
     "control_approvals": "Controls approved",
+    "only_name": "Only case under this name",
     "current_passes": "Fixed version passes the identical fixture",
     "controls_pass": "Adjacent controls pass",
     "repeated_runs": "One observation in repeated runs",
@@ -124,6 +126,7 @@ _RULES: Mapping[GateName, Rule] = {
     "authored_answers": gate_rules.authored_answers,
     "controls": gate_verdicts.controls,
     "control_approvals": gate_verdicts.control_approvals,
+    "only_name": gate_rules.only_name,
     "current_passes": gate_verdicts.current_passes,
     "controls_pass": gate_verdicts.controls_pass,
     "repeated_runs": gate_verdicts.repeated_runs,
@@ -143,6 +146,7 @@ _NONBLOCKING: tuple[GateName, ...] = (
     "red",
     "controls",
     "control_approvals",
+    "only_name",
 )
 # Containment is asked for at every step: a case may be found to be a security incident at any time.
 GATES: Mapping[Target, tuple[GateName, ...]] = {
@@ -166,6 +170,7 @@ GATES: Mapping[Target, tuple[GateName, ...]] = {
         "expectation_approval",
         "owners",
         "provenance",
+        "only_name",
         "provider_backed",
     ),
 }
@@ -179,6 +184,7 @@ _NEVER_OVERRIDDEN: frozenset[GateName] = frozenset(
         "expectation_approval",
         "authored_answers",
         "control_approvals",
+        "only_name",
         "promoter",
         "deterministic",
         "provider_backed",

@@ -22,7 +22,7 @@ from replaycases.cases import (
     policies,
     texts,
 )
-from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload
+from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload, Stage
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
@@ -100,6 +100,15 @@ def create_case(
             after=after,
         )
     return case
+
+
+def same_name(case: Case) -> list[Case]:
+    """The other cases of the project, not retired, whose fixture bears the same case_id, oldest first: only one of them
+    can stand in lanes."""
+    if not case.case_id:
+        return []
+    named = Case.objects.filter(project=case.project, case_id=case.case_id).exclude(pk=case.pk)
+    return list(named.exclude(stage=Stage.RETIRED).select_related("project").order_by("number"))
 
 
 def add_revision(

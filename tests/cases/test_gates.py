@@ -147,7 +147,7 @@ def test_a_case_with_history_may_block(of: People) -> None:
     case = factories.nonblocking(of)
     factories.with_history(of, case)
     found = states(case, "blocking", of.qa)
-    assert len(found) == 17
+    assert len(found) == 18
     assert [name for name, state in found.items() if state != "satisfied"] == NOT_APPLICABLE
 
 
@@ -941,6 +941,15 @@ def test_a_lane_asks_for_as_much_as_its_policy_says(of: People) -> None:
     lane.minimum_history, lane.repeated_runs = 40, 30
     lane.save()
     assert repeated(of, case).detail.startswith("12 of 30 runs")
+
+
+@pytest.mark.parametrize("target", ["nonblocking", "blocking", "compatibility"])
+def test_a_name_that_another_case_bears_in_a_lane_is_not_free(of: People, target: gates.Target) -> None:
+    first, second = factories.nonblocking(of), factories.reproduced(of)
+    found = gate(second, target, "only_name", of.qa)
+    assert found.state == "unsatisfied"
+    assert found.detail.startswith(f"{first.readable_id} stands in a lane under the same case_id, refund-claimed")
+    assert gate(first, target, "only_name", of.qa).state == "satisfied"
 
 
 # --- cost -----------------------------------------------------------------------------------------------------------

@@ -136,6 +136,21 @@ def test_a_case_is_opened_with_its_fixture(signed_in: Client, project: Project) 
     assert Case.objects.get().incident_id == "INC-7"
 
 
+def test_a_second_case_of_a_name_is_opened_and_the_first_one_named(signed_in: Client, project: Project) -> None:
+    signed_in.post("/cases/new/", new_case(project, factories.fixture()))
+    response = signed_in.post("/cases/new/", new_case(project, factories.fixture()), follow=True)
+    assert "The fixture bears the case_id refund-claimed, as RC-1 does." in response.content.decode()
+    assert Case.objects.count() == 2
+
+
+def test_a_name_of_its_own_is_no_reason_for_a_warning(signed_in: Client, project: Project) -> None:
+    signed_in.post("/cases/new/", new_case(project, factories.fixture()))
+    other = factories.fixture(case_id="another")
+    response = signed_in.post("/cases/new/", new_case(project, other), follow=True)
+    assert "RC-2 is open." in response.content.decode()
+    assert "bears the case_id" not in response.content.decode()
+
+
 def test_every_finding_is_shown_with_its_pointer_and_nothing_is_kept(signed_in: Client, project: Project) -> None:
     broken = factories.fixture(frozen_at="yesterday", events=[])
     response = signed_in.post("/cases/new/", new_case(project, broken))

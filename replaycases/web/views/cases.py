@@ -103,11 +103,24 @@ def new_case(request: HttpRequest) -> HttpResponse:
             form.add_error(None, refused)
         else:
             messages.success(request, f"{case.readable_id} is open.")
+            tell_same_name(request, case)
             return redirect("case", case.readable_id)
     status = 422 if request.method == "POST" else 200
     projects = projects_where(user, CREATES_CASES)
     context = {"section": "cases", "form": form, "findings": findings, "projects": projects}
     return render(request, "cases/new.html", context, status=status)
+
+
+def tell_same_name(request: HttpRequest, case: Case) -> None:
+    """Say early what would stop the case only at the lane's door."""
+    others = intake.same_name(case)
+    if others:
+        named = ", ".join(other.readable_id for other in others)
+        messages.warning(
+            request,
+            f"The fixture bears the case_id {case.case_id}, as {named} does. Only one case of a name can stand in "
+            "lanes: add a revision to the other case instead, or capture this one under a name of its own.",
+        )
 
 
 def _create(request: HttpRequest, form: NewCaseForm) -> Case:

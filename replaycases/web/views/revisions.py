@@ -25,6 +25,7 @@ from replaycases.web.downloads import attachment
 from replaycases.web.forms_review import EDITED_BYTES, CommentForm, RevisionForm
 from replaycases.web.pages import page_of
 from replaycases.web.scope import CaseId, case_or_404, control_or_404, revision_or_404, user_of
+from replaycases.web.views.cases import tell_same_name
 
 
 @login_required
@@ -131,6 +132,8 @@ def new_revision(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     except SeenAnother as refused:
         return _render_new(request, case, form, status=409, refused=str(refused), mine=data)
     messages.success(request, f"Revision {revision.number} is the current one.")
+    if revision.number == 1:
+        tell_same_name(request, revision.case)
     return redirect("revision", case.readable_id, revision.number)
 
 
