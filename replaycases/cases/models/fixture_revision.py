@@ -47,6 +47,7 @@ class FixtureRevision(models.Model):
         indexes = [
             models.Index(fields=["fixture_hash"], name="revision_by_fixture_hash", opclasses=["varchar_pattern_ops"]),
             models.Index(fields=["content_hash"], name="revision_by_content_hash", opclasses=["varchar_pattern_ops"]),
+            models.Index(fields=["fixture_case_id"], name="revision_by_case_id"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["case", "number"], name="revision_number_once_per_case"),
