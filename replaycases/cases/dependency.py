@@ -26,6 +26,7 @@ def state(
     counts. `acceptance` is a value of Acceptance. The answers that nobody recorded are confirmed only by somebody who
     may read them and whose work they are not. Raises PermissionDenied, InvalidTransition, SeenAnother, ValidationError
     by field."""
+    policies.require(case, actor, "state_acceptance")
     if acceptance not in Acceptance.values:
         raise ValidationError({"acceptance": f"Say one of: {', '.join(Acceptance.values)}."})
     said = texts.kept(note, field="note")
