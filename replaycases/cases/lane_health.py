@@ -40,10 +40,11 @@ class Day:
 
 def of(projects: frozenset[UUID]) -> list[Day]:
     """The last `DAYS` days of every lane that ran in them, days without a replay left out; at most a minute old."""
-    return recent.of("lane-health", projects, lambda: _count(projects))
+    return recent.of("lane-health", projects, lambda: count(projects))
 
 
-def _count(projects: Iterable[UUID]) -> list[Day]:
+def count(projects: Iterable[UUID]) -> list[Day]:
+    """The same as of now."""
     since = timezone.now() - timedelta(days=DAYS)
     ended = Run.objects.filter(
         run_set__project__in=projects,

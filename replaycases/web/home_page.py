@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from uuid import UUID
 
+from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
-from replaycases.cases import lane_health
+from replaycases.cases import lane_health, recent
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import FlagReason, LaneName, Stage
 from replaycases.cases.needs import MOST, CaseRow, Needs
@@ -210,6 +213,15 @@ class Health:
     last: date
     height: float
     told: str
+
+
+def health_panel(projects: frozenset[UUID]) -> SafeString:
+    """Drawn once a minute for everybody who sees the same projects."""
+    return recent.of("health-panel", projects, lambda: _drawn(lane_health.count(projects)))
+
+
+def _drawn(days: Sequence[lane_health.Day]) -> SafeString:
+    return render_to_string("home/_health.html", {"health": health(days)})
 
 
 def health(days: Sequence[lane_health.Day]) -> Health:

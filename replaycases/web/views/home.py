@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from replaycases.accounts.roles import CREATES_CASES
-from replaycases.cases import lane_health, needs
+from replaycases.cases import needs
 from replaycases.web import home_page, topbar
 from replaycases.web.scope import user_of
 from replaycases.web.views.notifications import shown_at
@@ -31,7 +31,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "changed_count": home_page.counted(len(found.changed)),
         "proposals": found.proposals[: home_page.SHOWN] if found.proposals is not None else None,
         "proposal_count": home_page.counted(len(found.proposals or ())),
-        "health": home_page.health(lane_health.of(found.projects)),
+        "health": home_page.health_panel(found.projects),
         "may_create": not found.roles.isdisjoint(CREATES_CASES),
     }
     return render(request, "home/page.html", context)
