@@ -14,7 +14,10 @@ from replaycases.cases.gate_found import Evidence, Found, listed, not_applicable
 from replaycases.cases.models import Boundary, Decision, DecisionKind, FixtureRevision, RunSet
 from replaycases.fixture.findings import FixtureInvalid
 
-_DETAILS = Evidence(kind="details", label="details")
+_STATEMENT = Evidence(kind="details", label="Failure statement")
+_OWNERS = Evidence(kind="details", label="Owners")
+_LINKS = Evidence(kind="details", label="Links and versions")
+_CASE = Evidence(kind="details", label="Overview")
 
 
 class NoFixture(Exception):
@@ -29,8 +32,8 @@ def statement(facts: Facts) -> Found:
     case = facts.case
     faults = failure_statement.faults(case.trigger, case.prohibited_outcome, case.deciding_evidence)
     if faults:
-        return unsatisfied(" ".join(faults.values()), "Edit the failure statement.", _DETAILS)
-    return satisfied("Trigger, prohibited outcome and deciding evidence are stated.", _DETAILS)
+        return unsatisfied(" ".join(faults.values()), "Edit the failure statement.", _STATEMENT)
+    return satisfied("Trigger, prohibited outcome and deciding evidence are stated.", _STATEMENT)
 
 
 def evidence_expiry(facts: Facts) -> Found:
@@ -38,12 +41,12 @@ def evidence_expiry(facts: Facts) -> Found:
         return not_applicable("The case holds no quarantined evidence.")
     ends = facts.case.evidence_expires_at
     if ends is None:
-        return unsatisfied("The raw evidence has no end.", "Set when it expires.", _DETAILS)
+        return unsatisfied("The raw evidence has no end.", "Set when it expires.", _CASE)
     if ends <= timezone.now():
         return unsatisfied(
-            f"The raw evidence was to end on {ends:%Y-%m-%d}.", "Handle it, or ask for an extension.", _DETAILS
+            f"The raw evidence was to end on {ends:%Y-%m-%d}.", "Handle it, or ask for an extension.", _CASE
         )
-    return satisfied(f"The raw evidence ends on {ends:%Y-%m-%d}.", _DETAILS)
+    return satisfied(f"The raw evidence ends on {ends:%Y-%m-%d}.", _CASE)
 
 
 def containment(facts: Facts) -> Found:
@@ -52,9 +55,9 @@ def containment(facts: Facts) -> Found:
         return not_applicable("This is no security incident.")
     if case.contained_at is None:
         return unsatisfied(
-            "This security incident is not contained yet.", "The security owner confirms containment.", _DETAILS
+            "This security incident is not contained yet.", "The security owner confirms containment.", _CASE
         )
-    return satisfied(f"{case.contained_by} confirmed containment on {case.contained_at:%Y-%m-%d}.", _DETAILS)
+    return satisfied(f"{case.contained_by} confirmed containment on {case.contained_at:%Y-%m-%d}.", _CASE)
 
 
 def fixture_valid(facts: Facts) -> Found:
@@ -103,9 +106,9 @@ def owners(facts: Facts) -> Found:
     lacking = [boundary.label for boundary in Boundary if boundary not in facts.snapshot.owned]
     if lacking:
         return unsatisfied(
-            f"Nobody who can be asked owns: {listed(lacking, 5).lower()}.", "Name an active person or team.", _DETAILS
+            f"Nobody who can be asked owns: {listed(lacking, 5).lower()}.", "Name an active person or team.", _OWNERS
         )
-    return satisfied("Every boundary has an owner.", _DETAILS)
+    return satisfied("Every boundary has an owner.", _OWNERS)
 
 
 def provenance(facts: Facts) -> Found:
@@ -121,8 +124,8 @@ def provenance(facts: Facts) -> Found:
     lacking = [name for name, value in parts.items() if not value]
     if lacking:
         remedy = "Record it. If there is no trace, say so as its id."
-        return unsatisfied(f"Not recorded: {listed(lacking)}.", remedy, _DETAILS)
-    return satisfied(f"{facts.case.incident_id or 'The incident'}, from {found.affected} to {found.fixed}.", _DETAILS)
+        return unsatisfied(f"Not recorded: {listed(lacking)}.", remedy, _LINKS)
+    return satisfied(f"{facts.case.incident_id or 'The incident'}, from {found.affected} to {found.fixed}.", _LINKS)
 
 
 def authored_answers(facts: Facts) -> Found:
@@ -134,9 +137,9 @@ def authored_answers(facts: Facts) -> Found:
         return unsatisfied(
             f"Nobody confirmed the authored answers of revision {revision.number}: {revision.authored_answers}.",
             "A dependency owner who did not make the case confirms them on its page.",
-            _DETAILS,
+            _CASE,
         )
-    return satisfied(f"{said.name} confirmed the authored answers: {revision.authored_answers}.", _DETAILS)
+    return satisfied(f"{said.name} confirmed the authored answers: {revision.authored_answers}.", _CASE)
 
 
 def only_name(facts: Facts) -> Found:
@@ -159,8 +162,8 @@ def covered(facts: Facts) -> Found:
         if not value
     ]
     if lacking:
-        return unsatisfied(f"Not recorded: {listed(lacking)}.", "Record it in the details.", _DETAILS)
-    return satisfied(f"{found.covering_test} covers it since {found.fixed}.", _DETAILS)
+        return unsatisfied(f"Not recorded: {listed(lacking)}.", "Record it.", _LINKS)
+    return satisfied(f"{found.covering_test} covers it since {found.fixed}.", _LINKS)
 
 
 def promoter(facts: Facts, *, actor: User) -> Found:

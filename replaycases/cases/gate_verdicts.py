@@ -26,7 +26,7 @@ def red(facts: Facts) -> Found:
     current(facts)
     affected = facts.affected
     if affected is None:
-        return unsatisfied("The affected version is not recorded.", "Record it in the details.", _details())
+        return unsatisfied("The affected version is not recorded.", "Record it.", _details())
     comparisons = [one for one in facts.comparisons if one.old and one.old.digest == affected.digest]
     computed = _computed(comparisons)
     if computed is None:
@@ -178,7 +178,7 @@ def repeated_runs(facts: Facts) -> Found:
     current(facts)
     fixed, needed = facts.fixed, facts.snapshot.repeated_runs
     if fixed is None:
-        return unsatisfied("The fixed version is not recorded.", "Record it in the details.", _details())
+        return unsatisfied("The fixed version is not recorded.", "Record it.", _details())
     runs = _standing(facts.runs_of(fixed))
     waiting = [run for run in runs if run.state not in ENDED]
     if waiting:
@@ -210,7 +210,7 @@ def history(facts: Facts) -> Found:
     if stay is None or stay.revision != current(facts).pk:
         return unsatisfied("This revision does not stand in nonblocking.", "Promote it to nonblocking first.")
     if fixed is None:
-        return unsatisfied("The fixed version is not recorded.", "Record it in the details.", _details())
+        return unsatisfied("The fixed version is not recorded.", "Record it.", _details())
     runs = [run for run in facts.runs_of(fixed) if run.run_set.lane_entry_id == stay.entry]
     found = history_of(runs, fixed=fixed, needed=facts.snapshot.minimum_history)
     told = f"{found.counted} of {found.needed} runs counted since {stay.since:%Y-%m-%d}"
@@ -266,7 +266,7 @@ def _words(text: str) -> str:
 
 
 def _details() -> Evidence:
-    return Evidence(kind="details", label="details")
+    return Evidence(kind="details", label="Links and versions")
 
 
 def _controls_place() -> Evidence:

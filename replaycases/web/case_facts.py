@@ -149,6 +149,15 @@ def _parts(case: Case) -> Iterable[QuerySet[Any, Any]]:
         at=F("entered_at"),
     )
     yield _rows(
+        LaneEntry.objects.filter(case=case, left_at=None, demotion__isnull=False),
+        "demotion",
+        key=F("lane__name"),
+        texts=("demotion__reason", "demotion__owner_team__name"),
+        person="demotion__owner",
+        other="demotion__decided_by",
+        at=F("demotion__until"),
+    )
+    yield _rows(
         Decision.objects.filter(case=case, outcome=DecisionOutcome.APPROVED, voided_at=None, control=None),
         "approval",
         key=F("kind"),

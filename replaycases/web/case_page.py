@@ -159,6 +159,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "why_closed": facts.why_closed() if case.stage not in STEPS else {},
         "next": next_steps.steps_of(case, actions, facts.by_key("approval")),
         "actions": actions,
+        "demotions": facts.of("demotion"),
         "approvals": facts.by_key("approval"),
         "versions": version_rows(groups, provenance),
         "controls": control_rows(_controls(case.current_revision), groups),

@@ -72,7 +72,8 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
         why = "Who approves says that the prohibited outcome and its checks are what must hold."
         yield NextStep(action=actions["approve_expectation"], why=why, address=f"{review}#decide")
     if case.stage == Stage.REPRODUCED and case.lane != LaneName.BLOCKING:
-        why = "From nonblocking it goes on to the lane that blocks releases." if case.lane else "It enters a lane."
+        lane = LaneName.BLOCKING if case.lane == LaneName.NONBLOCKING else LaneName.NONBLOCKING
+        why = f"Needed: every gate on the way to lane {lane}. Its page says which of them block now."
         yield NextStep(action=actions["promote"], why=why, address=reverse("case_promotion", args=[name]))
     if case.flagged:
         why = "A re-review is asked for. A blocking case keeps blocking meanwhile."

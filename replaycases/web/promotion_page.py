@@ -73,7 +73,9 @@ class Shown:
         seen = surrounded(Case.objects.visible_to(user)).select_related("latest_comparison").annotate(**_elsewhere())
         self.case: Any = get_object_or_404(seen, project__key=key, number=number)
         self.entries = sorted(
-            LaneEntry.objects.filter(case=self.case, left_at=None).select_related("lane", "revision", "entered_by"),
+            LaneEntry.objects.filter(case=self.case, left_at=None).select_related(
+                "lane", "revision", "entered_by", "demotion__owner", "demotion__owner_team", "demotion__decided_by"
+            ),
             key=lambda entry: STRONGEST_FIRST.index(LaneName(entry.lane.name)),
         )
         bundle = Bundle.of_surrounded([self.case], self.entries)
@@ -135,6 +137,7 @@ def context(
         "revision": case.current_revision,
         "target": lane,
         "stands": stands,
+        "demotions": [entry.demotion for entry in shown.entries if entry.demotion],
         "gates": gate_rows.rows(case, found, GATES_OF[lane], may_propose=offers),
         "sums": _sums(found),
         "blocking": blocking,

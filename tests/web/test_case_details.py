@@ -128,12 +128,17 @@ def test_another_fixture_than_was_seen_is_a_conflict_that_shows_both(signed_in: 
 def test_closed_gates_are_listed_with_what_to_do(signed_in: Client, case: Case) -> None:
     response = signed_in.post("/cases/RC-1/submission/", {"fixture_hash": factories.revision(case).fixture_hash})
     assert response.status_code == 409
-    assert "Something is still missing" in response.content.decode()
+    html = response.content.decode()
+    assert "Something is still missing" in html
+    missing, _, folded = html.partition('<details class="fold"')
+    assert "Affected version reproduces" in missing
+    assert "Failure statement</strong>" in folded
+    assert f'href="/cases/{case}/statement/">Failure statement</a>' in folded
     assert now(case).stage == Stage.QUARANTINED
 
 
 def test_the_page_says_whose_turn_it_is(looking: Client, signed_in: Client, case: Case) -> None:
-    assert "you can do this now" in page(signed_in, case)
+    assert "this is yours to do" in page(signed_in, case)
     html = page(looking, case)
     assert "waits for somebody else" in html
     assert "This needs the role Responder in project RC." in html

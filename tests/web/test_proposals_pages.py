@@ -58,6 +58,12 @@ def test_the_second_person_confirms_and_the_case_leaves_the_lane(people: People,
     assert decided(people.owner, demotion, "confirmation", note="Agreed.") == 302
     assert (demotion.state, demotion.note) == ("confirmed", "Agreed.")
     assert factories.fresh(demotion.case).lane == "nonblocking"
+    for address in (f"/cases/{demotion.case}/", f"/cases/{demotion.case}/promotion/"):
+        html = html_of(people.qa, address)
+        assert "Demoted from blocking" in html
+        assert "It waits for a vendor." in html
+        assert "owns what must be mended, until" in html
+    assert "Needed: every gate on the way to lane blocking." in html_of(people.qa, f"/cases/{demotion.case}/")
     assert "Nothing waits for you" in html_of(people.owner)
 
 

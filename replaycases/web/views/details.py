@@ -62,6 +62,7 @@ def _conflict(request: HttpRequest, case: Case, refused: policies.InvalidTransit
         "revision": case.current_revision,
         "reason": str(refused),
         "gates": gate_rows.rows(case, found, target, may_propose=overriding.allowed),
+        "passed": sum(not gate.blocks for gate in found),
         "overriding": overriding,
         "changed": isinstance(refused, lifecycle.SeenAnother),
         "seen": seen if seen.startswith("sha256:") and len(seen) == len("sha256:") + 64 else "",

@@ -189,7 +189,7 @@ def _render_new(
 
 def _initial(current: FixtureRevision | None, editable: bool) -> dict[str, Any]:
     if current is None:
-        return {"seen": 0}
+        return {"seen": 0, "changed": "The first one."}
     document = strict_json.parse(evidence.read(current.payload)) if editable else None
     text = document_rows.as_json(document) if document is not None else ""
     return {"seen": current.number, "text": text, "keep_detect": current.detect_id is not None}
