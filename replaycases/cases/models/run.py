@@ -125,7 +125,10 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["project", "number"]
-        indexes = [models.Index(fields=["state", "not_before"], name="run_queue")]
+        indexes = [
+            models.Index(fields=["state", "not_before"], name="run_queue"),
+            models.Index(fields=["-created_at", "-number"], name="run_newest"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="run_number_once_per_project"),
             models.UniqueConstraint(fields=["run_set", "index"], name="run_index_once_per_set"),
