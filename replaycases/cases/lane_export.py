@@ -87,7 +87,7 @@ def take(actor: User, *, lane: Lane) -> Taken:
             subject=lane,
             project=lane.project,
             object_hash=index.digest,
-            after={"revisions": [str(stay.revision_id) for stay in stays]},
+            after={"lane": lane.name, "revisions": [str(stay.revision_id) for stay in stays]},
         )
     return Taken(index=index, payloads=collected.payloads)
 

@@ -122,7 +122,7 @@ def approve_control(actor: User, *, control: Control, fixture_hash: str, note: s
             note=note,
         )
         reading.release_control(control)
-        _event(case, actor, "control.approved", control, after={"decision": str(decision.pk)})
+        _event(case, actor, "control.approved", control, after={"control": control.name, "decision": str(decision.pk)})
     return decision
 
 

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.formats import date_format
 
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import Role
 from replaycases.cases import gates
 from replaycases.cases.models import AuditEvent, Case, ProposalKind
 from replaycases.web.labels import verdict_look
@@ -58,12 +61,21 @@ def events_of(case: Case) -> QuerySet[AuditEvent]:
 
 
 def days(events: Iterable[AuditEvent]) -> list[Day]:
-    """Entries by local day, in the order given."""
-    grouped = groupby(events, key=lambda event: timezone.localtime(event.at).date())
-    return [Day(day=day, entries=[entry_of(event) for event in group]) for day, group in grouped]
+    """Entries by local day, in the order given. One query where they name people, else none."""
+    told = list(events)
+    names = _names(told)
+    grouped = groupby(told, key=lambda event: timezone.localtime(event.at).date())
+    return [Day(day=day, entries=[entry_of(event, names) for event in group]) for day, group in grouped]
 
 
-def entry_of(event: AuditEvent) -> Entry:
+def _names(events: Iterable[AuditEvent]) -> Mapping[str, str]:
+    """What pages call the people whom the events are about, by id."""
+    people = {found for event in events if event.action in _ABOUT for found in [_ABOUT[event.action](event)] if found}
+    return {str(user.pk): str(user) for user in User.objects.filter(pk__in=people)} if people else {}
+
+
+def entry_of(event: AuditEvent, names: Mapping[str, str] = MappingProxyType({})) -> Entry:
+    """`names` are those of the people whom it may be about, by id."""
     # An event that a later release recorded is still told, by its own name.
     sentence, icon = SENTENCES.get(event.action, (event.action.replace("_", " ").replace(".", ": "), "dash"))
     return Entry(
@@ -72,8 +84,20 @@ def entry_of(event: AuditEvent) -> Entry:
         actor=str(event.actor) if event.actor else "",
         token=event.token,
         sentence=sentence,
-        details=_TOLD.get(event.action, _facts)(event),
+        details=_about(event, names) if event.action in _ABOUT else _TOLD.get(event.action, _facts)(event),
     )
+
+
+def _about(event: AuditEvent, names: Mapping[str, str]) -> str:
+    """ "QA, QA lead to Nina", "QA from Nina", "invited by Nina"."""
+    name = names.get(_ABOUT[event.action](event), "")
+    if event.action == "invitation.accepted":
+        return f"invited by {name}" if name else ""
+    before, after = (set(json.loads(said).get("roles", ())) for said in (event.before, event.after))
+    granted = event.action == "role.granted"
+    changed = after - before if granted else before - after
+    labels = ", ".join(str(role.label) for role in Role if role in changed)
+    return " ".join(filter(None, [labels, f"{'to' if granted else 'from'} {name}" if name else ""]))
 
 
 def _verdict(event: AuditEvent) -> str:
@@ -151,6 +175,20 @@ def _said(value: str | int) -> str:
     return words.replace("_", " ") if _STATE.fullmatch(words) else words
 
 
+def _invited_by(event: AuditEvent) -> str:
+    return str(json.loads(event.after).get("invited_by", ""))
+
+
+def _subject(event: AuditEvent) -> str:
+    return event.object_id
+
+
+# The id of the person whom an event names beside its actor.
+_ABOUT: Mapping[str, Callable[[AuditEvent], str]] = {
+    "role.granted": _subject,
+    "role.revoked": _subject,
+    "invitation.accepted": _invited_by,
+}
 _TOLD: Mapping[str, Callable[[AuditEvent], str]] = {
     "comparison.computed": _verdict,
     "owners.set": _owners,

@@ -198,7 +198,7 @@ def test_an_export_is_one_audit_event_with_its_digest_and_revisions(lane: Lane, 
     taken = lane_export.take(everyone, lane=lane)
     event = AuditEvent.objects.get(action="lane.exported")
     assert (event.actor, event.object_id, event.object_hash) == (everyone, str(lane.pk), taken.index.digest)
-    assert json.loads(event.after) == {"revisions": [str(case.current_revision_id)]}
+    assert json.loads(event.after) == {"lane": "blocking", "revisions": [str(case.current_revision_id)]}
 
 
 def test_a_superuser_without_a_role_and_a_stranger_export_nothing(lane: Lane) -> None:

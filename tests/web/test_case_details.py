@@ -26,6 +26,7 @@ from replaycases.cases.models import (
     Stage,
 )
 from tests import factories
+from tests.web import recorded
 from tests.web.conftest import client_of
 
 STATEMENT = {
@@ -219,6 +220,16 @@ def test_the_statement_says_who_approved_it_for_which_fixture(signed_in: Client,
     assert "for revision 1" in html
     assert f"approved</span> by {owner}, " in html
     assert revision.fixture_hash in html
+
+
+def test_the_versions_of_the_newest_comparison_are_offered(signed_in: Client, case: Case, everyone: User) -> None:
+    assert "chosen from the newest comparison" not in signed_in.get("/cases/RC-1/details/").content.decode()
+    ran = recorded.compared(case, everyone)
+    html = signed_in.get("/cases/RC-1/details/").content.decode()
+    assert "chosen from the newest comparison" in html
+    assert f'<option value="{ran.old_id}" selected>' in html.partition('name="affected"')[2].partition("</select>")[0]
+    assert f'<option value="{ran.new_id}" selected>' in html.partition('name="fixed"')[2].partition("</select>")[0]
+    assert not Provenance.objects.filter(affected__isnull=False).exists()
 
 
 def test_links_and_versions_are_edited(signed_in: Client, case: Case, everyone: User) -> None:

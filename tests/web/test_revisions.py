@@ -53,6 +53,7 @@ def test_what_a_quarantined_revision_changed_is_told_to_its_readers_alone(
 def test_a_blank_case_says_that_it_has_no_fixture(signed_in: Client, project: Project, everyone: User) -> None:
     intake.create_case(everyone, project=project, **factories.STATEMENT)
     assert "No fixture yet" in words(signed_in.get(LIST))
+    assert "The first one." in words(signed_in.get(NEW))
     assert "The first one. It names the case." in words(signed_in.get(NEW))
 
 

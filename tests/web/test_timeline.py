@@ -87,6 +87,23 @@ def test_proposals_and_replays_are_told_by_what_was_asked_for(action: str, after
     assert timeline.entry_of(event).details == told
 
 
+@pytest.mark.django_db
+def test_roles_and_invitations_are_told_with_the_people_they_are_about(everyone: User) -> None:
+    nina = factories.person(factories.project("XX"))
+    nina.display_name = "Nina"
+    nina.save()
+    said = {"before": '{"roles": ["viewer"]}', "after": '{"roles": ["qa", "viewer"]}', "object_id": str(nina.pk)}
+    back = said | {"before": said["after"], "after": said["before"]}
+    invited = json.dumps({"user": str(everyone.pk), "roles": ["qa"], "invited_by": str(nina.pk)})
+    events = [
+        AuditEvent(action="role.granted", at=nina.date_joined, **said),
+        AuditEvent(action="role.revoked", at=nina.date_joined, **back),
+        AuditEvent(action="invitation.accepted", at=nina.date_joined, before="{}", after=invited),
+    ]
+    [day] = timeline.days(events)
+    assert [entry.details for entry in day.entries] == ["QA to Nina", "QA from Nina", "invited by Nina"]
+
+
 def test_an_action_of_another_release_is_told_by_its_name() -> None:
     event = AuditEvent(action="case.moved_on", after="{}", before="{}")
     assert timeline.entry_of(event).sentence == "case: moved on"

@@ -21,6 +21,7 @@ from replaycases.cases.models import (
     Case,
     CaseOwner,
     ClosingStep,
+    Comparison,
     FlagReason,
     GraderFinding,
     Provenance,
@@ -282,14 +283,20 @@ def provenance(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     policies.require(case, user_of(request), "edit_details")
     kept = Provenance.objects.filter(case=case).first() or Provenance(case=case)
     names = ("incident_url", "trace_id", "trace_url", "covering_test")
-    initial = {name: getattr(kept, name) for name in names} | {"affected": kept.affected_id, "fixed": kept.fixed_id}
+    ran = Comparison.objects.filter(revision=case.current_revision_id).order_by("-number").first()
+    offered = {"affected": ran.old_id, "fixed": ran.new_id} if ran else {}
+    suggests = any(version and not getattr(kept, f"{side}_id") for side, version in offered.items())
+    initial = {name: getattr(kept, name) for name in names} | {
+        side: getattr(kept, f"{side}_id") or offered.get(side) for side in ("affected", "fixed")
+    }
     return _edit(
         request,
         case,
         ProvenanceForm(request.POST or None, case=case, initial=initial),
         lambda user, said: details.edit_provenance(user, case=case, **said),
         title="Links and versions",
-        meaning="Where the case comes from and what became of it. Changing them voids nothing.",
+        meaning="Where the case comes from and what became of it. Changing them voids nothing."
+        + (" What is not recorded yet is chosen from the newest comparison: save to record it." if suggests else ""),
         groups=[
             ("thirds", ("incident_url", "trace_id", "trace_url")),
             ("thirds", ("affected", "fixed", "covering_test")),
