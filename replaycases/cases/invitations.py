@@ -26,6 +26,8 @@ from replaycases.cases.locks import lock_project
 logger = logging.getLogger(__name__)
 
 GOOD_FOR = timedelta(days=7)
+# Mail backends that send nothing.
+STAYS_HERE = ("console", "dummy", "filebased", "locmem")
 USED = "This invitation is not good any more: it was used, revoked or is older than a week. Ask for another one."
 
 
@@ -74,6 +76,11 @@ def invite(actor: User, *, project: Project, email: str, roles: Iterable[Role]) 
         events.record(actor=actor, action="invitation.made", subject=invitation, project=project, after=after)
         transaction.on_commit(lambda: _send(invitation, secret))
     return invitation, secret
+
+
+def mail_is_sent() -> bool:
+    """Whether mails leave this installation, and are not written to files or to the server's log."""
+    return settings.EMAIL_BACKEND not in {f"django.core.mail.backends.{kind}.EmailBackend" for kind in STAYS_HERE}
 
 
 def _address(email: str) -> str:

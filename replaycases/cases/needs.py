@@ -95,6 +95,10 @@ class CaseRow:
     own_work: bool
     why: str
 
+    @property
+    def project_key(self) -> str:
+        return self.readable_id.rpartition("-")[0]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:

@@ -76,7 +76,7 @@ def propose_demotion(actor: User, *, case: Case, reason: str, until: datetime, o
         case = policies.require_locked(case, actor, "propose_demotion")
         cannot_answer = people.why_not_answer(owner, case.project)
         if cannot_answer:
-            raise ValidationError(cannot_answer)
+            raise ValidationError({"owner": cannot_answer})
         entry = LaneEntry.objects.get(case=case, lane__name=LaneName.BLOCKING, left_at=None)
         owns = {"owner_team": owner} if isinstance(owner, Team) else {"owner": owner}
         return _propose(actor, case, ProposalKind.DEMOTION, why, lane_entry=entry, until=until, **owns)
@@ -279,7 +279,8 @@ def _require_overridable(case: Case, gate: str, actor: User) -> None:
 def _require_end(until: datetime) -> None:
     now = timezone.now()
     if not now < until <= now + timedelta(days=LONGEST_DAYS):
-        raise ValidationError(f"Name a time in the future at which it ends, at most {LONGEST_DAYS} days from now.")
+        told = f"Name a time in the future at which it ends, at most {LONGEST_DAYS} days from now."
+        raise ValidationError({"until": told})
 
 
 def _decide(actor: User, proposal: Proposal, state: ProposalState, note: str) -> None:

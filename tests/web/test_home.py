@@ -76,6 +76,7 @@ def test_every_list_is_shown_to_who_has_every_role(responders_case: Case, everyo
         "A second person is needed",
         "Your cases whose verdict changed",
         "Ready to be looked at for promotion",
+        "You administer",
         "Lane health",
         "Raw evidence about to end",
         "Re-reviews due",
@@ -111,6 +112,11 @@ def test_the_page_costs_at_most_twelve_queries_however_much_there_is(responders_
 )
 def test_an_empty_page_says_which_kind_of_empty(project: Project, roles: tuple[Role, ...], said: str) -> None:
     assert said in page(factories.person(project, *roles))
+
+
+def test_an_administrator_is_led_to_inviting_and_roles(project: Project) -> None:
+    assert 'href="/people/">Invite people and give roles<' in page(factories.person(project, Role.ADMINISTRATOR))
+    assert "Invite people and give roles" not in page(factories.person(project, Role.VIEWER))
 
 
 def test_a_draft_leads_to_its_next_step(project: Project) -> None:

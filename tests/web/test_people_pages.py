@@ -279,10 +279,17 @@ def opened(client: Client, secret: str) -> Any:
 def test_an_invitation_shows_its_link_once(administering: Client) -> None:
     answer = administering.post("/people/RC/invitations/", {"email": "ada@example.invalid", "roles": ["qa"]})
     assert answer.status_code == 201
+    assert "No mail is sent from here: copy the link" in text(answer)
     link = re.search(r"http://localhost:8000/invitations/([\w-]{43})/", text(answer))
     assert link is not None
     assert invitations.find(link.group(1)) == Invitation.objects.get()
     assert link.group(1) not in text(administering.get("/people/RC/"))
+
+
+def test_a_mail_is_said_to_be_on_its_way_only_where_one_is_sent(settings: Any) -> None:
+    assert not invitations.mail_is_sent()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    assert invitations.mail_is_sent()
 
 
 def test_the_secret_leaves_the_address_before_anything_is_shown(client: Client, secret: str) -> None:

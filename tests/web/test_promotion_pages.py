@@ -183,6 +183,8 @@ def test_a_demotion_that_lacks_something_says_what(people: People, changed: dict
     status, html = posted(people.qa, "/cases/RC-1/demotion/", **said)
     assert status == 422
     assert told in html
+    [name] = changed
+    assert f'id="id_{name}_error"' in html
     assert not Proposal.objects.exists()
 
 

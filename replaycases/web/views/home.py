@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from replaycases.accounts.roles import CREATES_CASES
+from replaycases.accounts.roles import ADMINISTERS, CREATES_CASES
 from replaycases.cases import needs
 from replaycases.web import home_page, topbar
 from replaycases.web.scope import user_of
@@ -32,6 +32,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "proposals": found.proposals[: home_page.SHOWN] if found.proposals is not None else None,
         "proposal_count": home_page.counted(len(found.proposals or ())),
         "health": home_page.health_panel(found.projects),
+        "administers": not found.roles.isdisjoint(ADMINISTERS),
         "may_create": not found.roles.isdisjoint(CREATES_CASES),
     }
     return render(request, "home/page.html", context)

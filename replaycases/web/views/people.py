@@ -239,7 +239,9 @@ def invite(request: HttpRequest, key: str) -> HttpResponse:
             form.add_error(None, refused)
         else:
             link = invitations.link_to(secret)
-            return _render_people(request, project, invitation=made, link=link, status=201)
+            return _render_people(
+                request, project, invitation=made, link=link, mail_is_sent=invitations.mail_is_sent(), status=201
+            )
     return _render_people(request, project, invitation_form=form, status=422)
 
 
