@@ -20,6 +20,8 @@ from tests.web import recorded
 pytestmark = pytest.mark.service
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# Contrast is the theme's matter and reflow the width's: each theme and each width is looked at once.
+LOOKS = (("light", 1440), ("dark", 1024))
 PAGES = (
     "/",
     "/audit/",
@@ -73,8 +75,7 @@ LANE_PAGES = (
 )
 
 
-@pytest.mark.parametrize("width", [1440, 1024])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
 def test_no_page_has_a_fault_that_axe_finds(
     browser: Browser, live_server: Any, axe: str, project: Project, everyone: User, theme: str, width: int
 ) -> None:
@@ -132,8 +133,7 @@ def test_the_form_for_a_control_has_no_fault_open_or_refused(
     assert faults == []
 
 
-@pytest.mark.parametrize("width", [1440, 1024])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
 def test_the_way_into_a_lane_and_out_of_it_has_no_fault(
     browser: Browser, live_server: Any, axe: str, project: Project, theme: str, width: int
 ) -> None:

@@ -14,8 +14,9 @@ from tests.web import recorded
 @pytest.mark.parametrize(
     "address",
     [
-        "/cases/RC-1/",
         "/cases/RC-1/comparisons/1/",
+        "/cases/RC-1/revisions/1/",
+        "/cases/RC-1/review/",
         "/cases/RC-1/revisions/1/document/",
         "/api/v1/revisions/{}/document/",
     ],
