@@ -42,9 +42,13 @@ lint: setup
 	$(BIN)/python manage.py makemigrations --check --dry-run --verbosity 0
 	$(BIN)/python manage.py check --fail-level WARNING
 
+# What differs between databases: services, their SQL and races, the API, and the pages with queries of their own.
+ON_POSTGRESQL := tests/accounts tests/cases tests/api $(addprefix tests/web/test_,audit_pages.py case_list.py \
+	case_pages.py home.py lanes_pages.py people_pages.py promotion_pages.py queries.py reviews.py)
+
 test: setup services lint
 	$(BIN)/pytest -n auto
-	$(BIN)/python -m tests.on_postgresql tests/accounts tests/cases tests/web tests/api --ignore=tests/cases/test_workers.py -n auto
+	$(BIN)/python -m tests.on_postgresql $(ON_POSTGRESQL) --ignore=tests/cases/test_workers.py -n auto
 
 bench: setup
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
