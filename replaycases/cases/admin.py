@@ -21,6 +21,7 @@ from replaycases.cases.models import (
     Comparison,
     Control,
     Decision,
+    DependencyStatement,
     FixtureRevision,
     GraderFinding,
     Implementation,
@@ -35,6 +36,7 @@ from replaycases.cases.models import (
     ReviewFlag,
     Run,
     RunSet,
+    StatementEdit,
 )
 from replaycases.cases.read_only_admin import ReadOnlyAdmin
 
@@ -162,6 +164,20 @@ class GraderFindingAdmin(ReadOnlyAdmin[GraderFinding]):
     list_display = ["case", "grader", "version", "label", "recorded_by", "confirmed_by"]
     list_select_related = ["case__project", "recorded_by", "confirmed_by"]
     search_fields = ["grader", "label"]
+
+
+@admin.register(DependencyStatement)
+class DependencyStatementAdmin(ReadOnlyAdmin[DependencyStatement]):
+    exclude = ["note"]
+    list_display = ["case", "revision", "acceptance", "authored_confirmed", "said_by", "said_at"]
+    list_filter = ["acceptance"]
+    list_select_related = ["case__project", "revision", "said_by"]
+
+
+@admin.register(StatementEdit)
+class StatementEditAdmin(ReadOnlyAdmin[StatementEdit]):
+    list_display = ["case", "editor", "at"]
+    list_select_related = ["case__project", "editor"]
 
 
 @admin.register(ReviewComment)
