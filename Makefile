@@ -48,8 +48,7 @@ ON_POSTGRESQL := tests/accounts tests/cases tests/api $(addprefix tests/web/test
 
 test: setup services lint
 	$(BIN)/pytest -n auto
-	$(BIN)/python -m tests.on_postgresql $(ON_POSTGRESQL) --ignore=tests/cases/test_workers.py \
-		--ignore=tests/api/test_schemathesis.py -n auto
+	$(BIN)/python -m tests.on_postgresql $(ON_POSTGRESQL) --ignore=tests/cases/test_workers.py -n auto
 
 bench: setup
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

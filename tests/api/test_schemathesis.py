@@ -7,11 +7,13 @@ there, so that they come further than the lookup. Each request is undone, so tha
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
-from django.db import transaction
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
@@ -53,6 +55,27 @@ def client(world: World) -> APIClient:
     return client_of(factories.everyone(world.team.project))
 
 
+@pytest.fixture
+def document(client: APIClient) -> dict[str, Any]:
+    """The schema without its `security`, else schemathesis signs in as it likes."""
+    document: dict[str, Any] = json.loads(client.get("/api/v1/schema/?format=json").content)
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            operation.pop("security")
+    return document
+
+
+@pytest.fixture
+def one_connection(document: dict[str, Any]) -> Iterator[None]:
+    """Requests share the test's connection: at its ends a request closes one that is inside a transaction. Django's own
+    test client keeps them from it, and connects them again after each of its requests: it is not used within."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
 class Asker:
     """Asks what schemathesis makes, and remembers which statuses came."""
 
@@ -78,11 +101,10 @@ class Asker:
         one()
 
 
-def test_every_operation_keeps_to_the_schema_and_refuses_what_it_forbids(client: APIClient, world: World) -> None:
-    document = json.loads(client.get("/api/v1/schema/?format=json").content)
-    for methods in document["paths"].values():
-        for operation in methods.values():
-            operation.pop("security")  # else schemathesis signs in as it likes
+@pytest.mark.usefixtures("one_connection")
+def test_every_operation_keeps_to_the_schema_and_refuses_what_it_forbids(
+    client: APIClient, world: World, document: dict[str, Any]
+) -> None:
     schema = schemathesis.openapi.from_dict(document)
     schema.app = application
     asker = Asker(client, world)
