@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
@@ -14,13 +16,42 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from replaycases.cases import comments, evidence, lifecycle, policies, reading
 from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import Case, DecisionKind, FixtureRevision
+from replaycases.cases.models import Case, Decision, DecisionKind, FixtureRevision
 from replaycases.fixture import strict_json
 from replaycases.web import document_rows, review_page, review_queue, revision_page, words
 from replaycases.web.forms_review import CommentForm, DecisionForm, ResolutionForm, ReturnForm
 from replaycases.web.pages import page_of
 from replaycases.web.scope import CaseId, case_or_404, comment_or_404, control_or_404, revision_or_404, user_of
 from replaycases.web.views.revisions import render_revision
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """The services that decide one kind, and the hidden fields that each compares with what is there now."""
+
+    approve: Callable[..., Decision]
+    approved_by: tuple[str, ...]
+    send_back: Callable[..., Decision]
+    returned_by: tuple[str, ...]
+    returning: policies.ActionName
+
+
+DECIDED: Mapping[DecisionKind, Decided] = {
+    DecisionKind.REDACTION: Decided(
+        approve=lifecycle.approve_redaction,
+        approved_by=("content_hash",),
+        send_back=lifecycle.return_redaction,
+        returned_by=("content_hash",),
+        returning="return_redaction",
+    ),
+    DecisionKind.EXPECTATION: Decided(
+        approve=lifecycle.approve_expectation,
+        approved_by=("fixture_hash", "checks_hash"),
+        send_back=lifecycle.return_expectation,
+        returned_by=("fixture_hash",),
+        returning="return_expectation",
+    ),
+}
 
 
 @login_required
@@ -81,43 +112,26 @@ def _seen(revision: FixtureRevision) -> dict[str, object]:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def redaction_approval(request: HttpRequest, case_id: CaseId) -> HttpResponse:
-    case = case_or_404(request, case_id)
-    if request.method != "POST":
-        return _confirmation(request, case, DecisionKind.REDACTION)
-    form = DecisionForm(request.POST)
-    if not form.is_valid():
-        return _confirmation(request, case, DecisionKind.REDACTION, form)
-    said = form.cleaned_data
-    lifecycle.approve_redaction(
-        user_of(request),
-        case=case,
-        revision=said["revision"],
-        content_hash=said["content_hash"],
-        note=said["note"],
-    )
-    messages.success(request, f"The redaction of revision {said['revision']} is approved.")
-    return redirect("case_review", case.readable_id)
+    return _approval(request, case_id, DecisionKind.REDACTION)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def expectation_approval(request: HttpRequest, case_id: CaseId) -> HttpResponse:
-    case = case_or_404(request, case_id)
+    return _approval(request, case_id, DecisionKind.EXPECTATION)
+
+
+def _approval(request: HttpRequest, case_id: CaseId, kind: DecisionKind) -> HttpResponse:
+    case, decided = case_or_404(request, case_id), DECIDED[kind]
     if request.method != "POST":
-        return _confirmation(request, case, DecisionKind.EXPECTATION)
+        return _confirmation(request, case, kind)
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        return _confirmation(request, case, DecisionKind.EXPECTATION, form)
+        return _confirmation(request, case, kind, form)
     said = form.cleaned_data
-    lifecycle.approve_expectation(
-        user_of(request),
-        case=case,
-        revision=said["revision"],
-        fixture_hash=said["fixture_hash"],
-        checks_hash=said["checks_hash"],
-        note=said["note"],
-    )
-    messages.success(request, f"The expectation of revision {said['revision']} is approved.")
+    seen = {field: said[field] for field in decided.approved_by}
+    decided.approve(user_of(request), case=case, revision=said["revision"], note=said["note"], **seen)
+    messages.success(request, f"The {kind.value} of revision {said['revision']} is approved.")
     return redirect("case_review", case.readable_id)
 
 
@@ -143,40 +157,25 @@ def _confirmation(
 @login_required
 @require_POST
 def redaction_return(request: HttpRequest, case_id: CaseId) -> HttpResponse:
-    case = case_or_404(request, case_id)
-    policies.require(case, user_of(request), "return_redaction")
-    form = ReturnForm(request.POST, auto_id="redaction-%s")
-    if not form.is_valid():
-        return _render_review(request, case, kind=DecisionKind.REDACTION, form=form)
-    said = form.cleaned_data
-    lifecycle.return_redaction(
-        user_of(request),
-        case=case,
-        revision=said["revision"],
-        content_hash=said["content_hash"],
-        note=said["note"],
-    )
-    messages.success(request, f"The redaction of revision {said['revision']} is returned to its author.")
-    return redirect("case_review", case.readable_id)
+    return _return(request, case_id, DecisionKind.REDACTION)
 
 
 @login_required
 @require_POST
 def expectation_return(request: HttpRequest, case_id: CaseId) -> HttpResponse:
-    case = case_or_404(request, case_id)
-    policies.require(case, user_of(request), "return_expectation")
-    form = ReturnForm(request.POST, auto_id="expectation-%s")
+    return _return(request, case_id, DecisionKind.EXPECTATION)
+
+
+def _return(request: HttpRequest, case_id: CaseId, kind: DecisionKind) -> HttpResponse:
+    case, user, decided = case_or_404(request, case_id), user_of(request), DECIDED[kind]
+    policies.require(case, user, decided.returning)
+    form = ReturnForm(request.POST, auto_id=f"{kind.value}-%s")
     if not form.is_valid():
-        return _render_review(request, case, kind=DecisionKind.EXPECTATION, form=form)
+        return _render_review(request, case, kind=kind, form=form)
     said = form.cleaned_data
-    lifecycle.return_expectation(
-        user_of(request),
-        case=case,
-        revision=said["revision"],
-        fixture_hash=said["fixture_hash"],
-        note=said["note"],
-    )
-    messages.success(request, f"The expectation of revision {said['revision']} is returned to its author.")
+    seen = {field: said[field] for field in decided.returned_by}
+    decided.send_back(user, case=case, revision=said["revision"], note=said["note"], **seen)
+    messages.success(request, f"The {kind.value} of revision {said['revision']} is returned to its author.")
     return redirect("case_review", case.readable_id)
 
 
