@@ -273,4 +273,5 @@ def test_available_actions_ask_two_queries(
     case: Case, actor: User, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
     with django_assert_num_queries(2):
-        policies.available_actions(case, actor)
+        told = policies.available_actions(case, actor)
+    assert [action.name for action in told] == list(policies.RULES)

@@ -164,4 +164,6 @@ def test_the_list_takes_few_queries_whatever_it_holds(
 ) -> None:
     change(three[0], stage=Stage.REPRODUCED)
     with django_assert_max_num_queries(12):
-        signed_in.get(f"/cases/{query}")
+        response = signed_in.get(f"/cases/{query}")
+    assert response.status_code == 200
+    assert "/cases/RC-" in response.content.decode() or "No case matches" in response.content.decode()
