@@ -158,12 +158,13 @@ def test_an_incident_that_is_not_contained_and_a_re_review_are_marked(signed_in:
 EVERY_FILTER = "?q=claimed&project=RC&stage=quarantined&lane=blocking&verdict=none&owner=me&expires=30&flagged=on"
 
 
-@pytest.mark.parametrize("query", ["", "?q=claimed", "?owner=me", EVERY_FILTER])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("", ["RC-3", "RC-2", "RC-1"]), ("?q=claimed", ["RC-3", "RC-2", "RC-1"]), ("?owner=me", []), (EVERY_FILTER, [])],
+)
 def test_the_list_takes_few_queries_whatever_it_holds(
-    signed_in: Client, three: list[Case], django_assert_max_num_queries: Any, query: str
+    signed_in: Client, three: list[Case], django_assert_max_num_queries: Any, query: str, found: list[str]
 ) -> None:
     change(three[0], stage=Stage.REPRODUCED)
     with django_assert_max_num_queries(12):
-        response = signed_in.get(f"/cases/{query}")
-    assert response.status_code == 200
-    assert "/cases/RC-" in response.content.decode() or "No case matches" in response.content.decode()
+        assert listed(signed_in, query) == found
