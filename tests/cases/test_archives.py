@@ -108,7 +108,9 @@ def test_a_name_that_stands_in_the_archive_twice_is_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"PK\x03\x04", b"\x1f\x8b", tar((named("x"), b"x"))[:-20], b"hello", zipped(("x", b"x"))[:-5]]
+    "data",
+    [b"", b"PK\x03\x04", b"\x1f\x8b", tar((named("x"), b"x"))[:-20], b"hello", zipped(("x", b"x"))[:-5]],
+    ids=["nothing", "begins as a zip", "begins as gzip", "cut tar", "text", "cut zip"],
 )
 def test_what_is_no_whole_archive_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(archives.ArchiveInvalid):
