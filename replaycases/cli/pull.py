@@ -25,6 +25,8 @@ from replaycases.fixture.lane_index import LANE_FILE, LaneIndex, LaneIndexInvali
 
 LARGEST_LANE = 4 * 1024 * 1024 * 1024
 LANES = ("nonblocking", "blocking", "compatibility")
+# What zipfile raises for damaged bytes: RuntimeError for a member that says it is encrypted, NotImplementedError for a
+# compression or version that it does not know.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
