@@ -15,11 +15,6 @@ PLACE = "/events/0/outcome"
 
 
 @pytest.fixture
-def project() -> Project:
-    return factories.project()
-
-
-@pytest.fixture
 def case(project: Project) -> Case:
     return factories.case(project, factories.everyone(project))
 
@@ -27,11 +22,6 @@ def case(project: Project) -> Case:
 @pytest.fixture
 def revision(case: Case) -> FixtureRevision:
     return factories.revision(case)
-
-
-@pytest.fixture
-def reviewer(project: Project) -> User:
-    return factories.person(project, Role.PRIVACY_REVIEWER)
 
 
 def test_a_comment_stands_open_at_its_place(revision: FixtureRevision, reviewer: User) -> None:

@@ -45,23 +45,8 @@ LINKS: dict[str, Any] = {
 
 
 @pytest.fixture
-def project() -> Project:
-    return factories.project()
-
-
-@pytest.fixture
-def responder(project: Project) -> User:
-    return factories.person(project, Role.RESPONDER)
-
-
-@pytest.fixture
 def case(project: Project, responder: User) -> Case:
     return factories.case(project, responder)
-
-
-@pytest.fixture
-def owner(project: Project) -> User:
-    return factories.person(project, Role.INCIDENT_OWNER)
 
 
 def token_of(user: User, project: Project) -> User:

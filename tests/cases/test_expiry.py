@@ -31,21 +31,6 @@ GATE, MUTATION = "evidence_expiry", "a control's mutation"
 
 
 @pytest.fixture
-def project() -> Project:
-    return factories.project()
-
-
-@pytest.fixture
-def responder(project: Project) -> User:
-    return factories.person(project, Role.RESPONDER)
-
-
-@pytest.fixture
-def reviewer(project: Project) -> User:
-    return factories.person(project, Role.PRIVACY_REVIEWER)
-
-
-@pytest.fixture
 def case(project: Project, responder: User) -> Case:
     return factories.case(project, responder, classification=Classification.QUARANTINED)
 

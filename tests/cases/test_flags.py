@@ -26,16 +26,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project() -> Project:
-    return factories.project()
-
-
-@pytest.fixture
-def qa(project: Project) -> User:
-    return factories.person(project, Role.QA)
-
-
-@pytest.fixture
 def case(project: Project) -> Case:
     return factories.case(project, factories.person(project, Role.RESPONDER))
 

@@ -22,11 +22,6 @@ PASSWORD = "a long pass phrase"
 
 
 @pytest.fixture
-def project() -> Project:
-    return factories.project()
-
-
-@pytest.fixture
 def admin(project: Project) -> User:
     return factories.person(project, Role.ADMINISTRATOR)
 

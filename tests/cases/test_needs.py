@@ -34,31 +34,6 @@ VERIFIED = "verified_red_to_green"
 
 
 @pytest.fixture
-def project() -> Project:
-    return factories.project()
-
-
-@pytest.fixture
-def responder(project: Project) -> User:
-    return factories.person(project, Role.RESPONDER)
-
-
-@pytest.fixture
-def reviewer(project: Project) -> User:
-    return factories.person(project, Role.PRIVACY_REVIEWER)
-
-
-@pytest.fixture
-def owner(project: Project) -> User:
-    return factories.person(project, Role.INCIDENT_OWNER)
-
-
-@pytest.fixture
-def qa(project: Project) -> User:
-    return factories.person(project, Role.QA)
-
-
-@pytest.fixture
 def case(project: Project, responder: User) -> Case:
     return factories.case(project, responder)
 

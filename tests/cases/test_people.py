@@ -21,11 +21,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def project() -> Project:
-    return factories.project()
-
-
-@pytest.fixture
 def admin(project: Project) -> User:
     return factories.person(project, Role.ADMINISTRATOR)
 
@@ -33,11 +28,6 @@ def admin(project: Project) -> User:
 @pytest.fixture
 def root() -> User:
     return User.objects.create_superuser("root", "root@example.invalid")
-
-
-@pytest.fixture
-def qa(project: Project) -> User:
-    return factories.person(project, Role.QA)
 
 
 def last_event() -> AuditEvent:

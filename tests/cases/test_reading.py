@@ -19,11 +19,6 @@ QUARANTINED, REDACTED, PUBLIC = Classification
 
 
 @pytest.fixture
-def project() -> Project:
-    return factories.project()
-
-
-@pytest.fixture
 def everyone(project: Project) -> User:
     return factories.everyone(project)
 

@@ -24,21 +24,6 @@ EXPECT = f"{REVIEW}expectation-approval/"
 
 
 @pytest.fixture
-def responder(project: Project) -> User:
-    return factories.person(project, Role.RESPONDER)
-
-
-@pytest.fixture
-def reviewer(project: Project) -> User:
-    return factories.person(project, Role.PRIVACY_REVIEWER)
-
-
-@pytest.fixture
-def owner(project: Project) -> User:
-    return factories.person(project, Role.INCIDENT_OWNER)
-
-
-@pytest.fixture
 def waiting(project: Project, responder: User) -> Case:
     """Submitted, in quarantine, by somebody who only captures."""
     made = factories.case(project, responder, classification=Classification.QUARANTINED)
