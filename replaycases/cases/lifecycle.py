@@ -63,7 +63,6 @@ def approve_redaction(actor: User, *, case: Case, revision: int, content_hash: s
     with transaction.atomic():
         case = policies.require_locked(case, actor, "approve_redaction")
         current = _same_revision(case, revision, content_hash)
-        reading.require(current, actor)
         _refuse_decided(case, DecisionKind.REDACTION)
         gates.require_open(case, "redaction_approved", actor=actor)
         decision = decisions.record(
@@ -90,7 +89,6 @@ def approve_expectation(
         current = _same_revision(case, revision)
         if (current.fixture_hash, current.checks_hash) != (fixture_hash, checks_hash):
             raise SeenAnother("The fixture or its checks changed since you looked. Look again.")
-        reading.require(current, actor)
         _refuse_decided(case, DecisionKind.EXPECTATION)
         decision = decisions.record(
             actor, revision=current, kind=DecisionKind.EXPECTATION, outcome=DecisionOutcome.APPROVED, note=note
@@ -292,7 +290,6 @@ def _return(
         current = _same_revision(case, revision)
         if seen != (current.content_hash if kind == DecisionKind.REDACTION else current.fixture_hash):
             raise SeenAnother("The revision changed since you looked. Look again.")
-        reading.require(current, actor)
         voided = _ids(decisions.void_kinds(case, (kind,), "It was returned."))
         decision = decisions.record(actor, revision=current, kind=kind, outcome=DecisionOutcome.RETURNED, note=why)
         after = {"decision": str(decision.pk), "reason": why, **voided}

@@ -12,7 +12,7 @@ from replaycases.accounts import access
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions
+from replaycases.cases import decisions, reading
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import Case, LaneName, Stage
 
@@ -59,13 +59,15 @@ class InvalidTransition(Exception):
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """`roles`: one of them is needed. `stages`: in which the case must be. `by_person`: a token may not, whatever its
-    owner may. `second_eyes`: nobody who captured or edited the case may."""
+    owner may. `second_eyes`: nobody who captured or edited the case may. `reads`: nobody who may not read the current
+    revision may; it is asked last, since it is about bytes that change hands as the case goes on."""
 
     label: str
     roles: frozenset[Role]
     stages: frozenset[Stage] = OPEN
     by_person: bool = False
     second_eyes: bool = False
+    reads: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,12 +100,14 @@ RULES: Mapping[ActionName, Rule] = {
         stages=frozenset({Stage.IN_REVIEW}),
         by_person=True,
         second_eyes=True,
+        reads=True,
     ),
     "return_redaction": Rule(
         label="Return the redaction",
         roles=may.DECIDES_REDACTION,
         stages=frozenset({Stage.IN_REVIEW}),
         by_person=True,
+        reads=True,
     ),
     "approve_expectation": Rule(
         label="Approve the expectation",
@@ -111,9 +115,10 @@ RULES: Mapping[ActionName, Rule] = {
         stages=REVIEWED,
         by_person=True,
         second_eyes=True,
+        reads=True,
     ),
     "return_expectation": Rule(
-        label="Return the expectation", roles=may.DECIDES_EXPECTATION, stages=REVIEWED, by_person=True
+        label="Return the expectation", roles=may.DECIDES_EXPECTATION, stages=REVIEWED, by_person=True, reads=True
     ),
     "approve_control": Rule(label="Approve a control", roles=may.DECIDES_REDACTION, by_person=True, second_eyes=True),
     "mark_reproduced": Rule(
@@ -146,33 +151,40 @@ assert tuple(RULES) == get_args(ActionName)
 
 def available_actions(case: Case, actor: User, only: Collection[ActionName] = tuple(RULES)) -> list[Action]:
     """The actions on the case, allowed or not, in the order in which a page shows them. `require` decides by the same
-    rules. Two queries, whatever the case; one where `only` names no action that asks for second eyes."""
+    rules. Two queries, whatever the case; one where `only` names no action that asks for second eyes, and up to three
+    more for who may decide but does not read all raw evidence."""
     held = access.roles_of(actor, case.project)
     rules = {name: rule for name, rule in RULES.items() if name in only}
     own_work = decisions.own_work(actor, case) if any(rule.second_eyes for rule in rules.values()) else ""
+    told = {name: why_not_allowed(name, case, actor, held=held, own_work=own_work) for name in rules}
+    if any(rule.reads and not told[name] for name, rule in rules.items()):
+        unread = _unread(case, actor, held)
+        told = {name: told[name] or (unread if rule.reads else "") for name, rule in rules.items()}
     return [
-        Action(name=name, label=rule.label, allowed=not why_not, why_not=why_not)
-        for name, rule in rules.items()
-        for why_not in [why_not_allowed(name, case, actor, held=held, own_work=own_work)]
+        Action(name=name, label=rule.label, allowed=not told[name], why_not=told[name]) for name, rule in rules.items()
     ]
 
 
 def why_not_allowed(name: ActionName, case: Case, actor: User, *, held: frozenset[Role], own_work: str = "") -> str:
     """Why the actor, who holds these roles in the case's project, may not do it now; "" if they may. `own_work` is what
-    `decisions.own_work` says, for rules that ask for second eyes. No query."""
+    `decisions.own_work` says, for rules that ask for second eyes. No query, so whether they may read is not asked."""
     return _lacks(RULES[name], case, actor, held, own_work) or _why_not_now(name, case)
 
 
 def require(case: Case, actor: User, name: ActionName) -> None:
     """Raise PermissionDenied for the wrong person, InvalidTransition for the wrong state; the person comes first."""
     rule = RULES[name]
+    held = access.roles_of(actor, case.project)
     own_work = decisions.own_work(actor, case) if rule.second_eyes else ""
-    lacks = _lacks(rule, case, actor, access.roles_of(actor, case.project), own_work)
+    lacks = _lacks(rule, case, actor, held, own_work)
     if lacks:
         raise PermissionDenied(lacks)
     why_not = _why_not_now(name, case)
     if why_not:
         raise InvalidTransition(why_not)
+    unread = _unread(case, actor, held) if rule.reads else ""
+    if unread:
+        raise PermissionDenied(unread)
 
 
 def require_locked(case: Case, actor: User, name: ActionName) -> Case:
@@ -206,6 +218,14 @@ def _lacks(rule: Rule, case: Case, actor: User, held: frozenset[Role], own_work:
     if rule.by_person and actor.token is not None:
         return BY_PERSON
     return own_work if rule.second_eyes else ""
+
+
+def _unread(case: Case, actor: User, held: frozenset[Role]) -> str:
+    """Why nobody decides about what they cannot see; "" where they can, or where there is nothing yet."""
+    revision = case.current_revision
+    if revision is None or reading.reads_quarantined(held) or reading.readable_by(revision, actor, held=held):
+        return ""
+    return reading.not_shown()
 
 
 def _why_not_now(name: ActionName, case: Case) -> str:

@@ -66,7 +66,12 @@ def _only_expectation_is_new(subject: Readable) -> bool:
 def require(subject: Readable, user: User) -> None:
     """Raise PermissionDenied unless the user may see it."""
     if not readable_by(subject, user):
-        raise PermissionDenied(f"Quarantined evidence is shown only to: {readers()}.")
+        raise PermissionDenied(not_shown())
+
+
+def not_shown() -> str:
+    """The sentence for who may not read quarantined evidence."""
+    return f"Quarantined evidence is shown only to: {readers()}."
 
 
 def readers() -> str:

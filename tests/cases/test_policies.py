@@ -266,6 +266,17 @@ def test_who_left_the_project_or_was_switched_off_does_nothing_more(case: Case) 
         assert "needs the role" in offered(case, gone, "send_back").why_not
 
 
+@pytest.mark.parametrize("name", ["approve_expectation", "return_expectation"])
+def test_who_may_not_read_the_revision_is_not_offered_to_decide_about_it(name: ActionName) -> None:
+    of = factories.people(factories.project())
+    waiting = factories.in_review(of)
+    assert offered(waiting, of.owner, name).why_not.startswith("Quarantined evidence is shown only to")
+    with pytest.raises(PermissionDenied, match="Quarantined evidence"):
+        policies.require(waiting, of.owner, name)
+    factories.approve_redaction(of, waiting)
+    assert offered(factories.fresh(waiting), of.owner, name).allowed
+
+
 _ONLY_APPROVED = "This is possible only while it is redaction approved or reproduced."
 
 
