@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from replaycases.cases import events, evidence, judging, reading
 from replaycases.cases.locks import lock_project
-from replaycases.cases.models import ENDED, Case, Comparison, Control, Run, RunSet
+from replaycases.cases.models import ENDED, Case, Comparison, Control, FixtureRevision, Run, RunSet
+from replaycases.verdict.labels import Label
 
 # A verdict computed while other results came in is thrown away and computed again, at most this often in a row.
 MAX_TRIES = 3
@@ -27,10 +28,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
-    """What a verdict rests on: every run and how it ended, and every control that must have passed."""
+    """What a verdict rests on: every run and how it ended, every control that must have passed, and whether a missing
+    red was approved."""
 
     runs: tuple[tuple[UUID, str], ...]
     controls: frozenset[UUID]
+    without_red: bool
 
 
 def asked(comparison: Comparison) -> None:
@@ -52,6 +55,14 @@ def control_added(control: Control) -> None:
     `invalidate`."""
     lock_project(control.revision.case.project)
     _clear(Comparison.objects.filter(revision=control.revision, with_controls=True, new__isnull=False))
+
+
+def red_overridden(revision: FixtureRevision) -> None:
+    """Compute anew, after the commit, the verdicts without an old side: two people approved that there is no red. Locks
+    as `invalidate`."""
+    lock_project(revision.case.project)
+    _clear(Comparison.objects.filter(revision=revision, label=Label.BASELINE_ONLY))
+    transaction.on_commit(refresh_waiting, robust=True)
 
 
 def _clear(comparisons: QuerySet[Comparison]) -> None:
@@ -96,7 +107,11 @@ def _basis(comparison: Comparison) -> Basis | None:
     runs = tuple(comparison.runs().values_list("id", "state"))
     if any(state not in ENDED for _, state in runs):
         return None
-    return Basis(runs=runs, controls=frozenset(comparison.revision.controls.values_list("id", flat=True)))
+    return Basis(
+        runs=runs,
+        controls=frozenset(comparison.revision.controls.values_list("id", flat=True)),
+        without_red=judging.approved_without_red(comparison.revision),
+    )
 
 
 @transaction.atomic

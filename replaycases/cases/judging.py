@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from replaycases.cases import evidence, fixtures
-from replaycases.cases.models import Comparison, Control, Implementation, Run, RunState
+from replaycases.cases.models import (
+    Comparison,
+    Control,
+    FixtureRevision,
+    Implementation,
+    Proposal,
+    ProposalKind,
+    ProposalState,
+    Run,
+    RunState,
+)
 from replaycases.fixture.model import Fixture
 from replaycases.replay import controls
 from replaycases.replay.ending import Ended
@@ -58,12 +68,26 @@ def judge(comparison: Comparison) -> Judged:
     results = [result for _, result in controls_read]
     return Judged(
         fixture=fixture,
-        comparison=verdicts.compare(fixture, old, new, controls=results, refused=[*refused_old, *refused_new]),
+        comparison=verdicts.compare(
+            fixture,
+            old,
+            new,
+            controls=results,
+            refused=[*refused_old, *refused_new],
+            approved_without_red=approved_without_red(comparison.revision),
+        ),
         old=tuple(old),
         new=tuple(new),
         old_red=redness.red(fixture, side_of("old", old), refused_old),
         controls={str(control.pk): result.passed for control, result in controls_read},
     )
+
+
+def approved_without_red(revision: FixtureRevision) -> bool:
+    """Whether two people ever approved that a red of this revision cannot be had. The override ends and its gate closes
+    again; that no red was seen stays true, so the verdict goes on saying it."""
+    overrides = Proposal.objects.filter(kind=ProposalKind.OVERRIDE, gate="red", state=ProposalState.CONFIRMED)
+    return overrides.filter(revision=revision).exists()
 
 
 def _is_on(run: Run, fixture: Fixture) -> bool:

@@ -18,7 +18,7 @@ from replaycases.accounts import access
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, events, expiry, gates, lifecycle, people, policies
+from replaycases.cases import comparing, decisions, events, expiry, gates, lifecycle, people, policies
 from replaycases.cases.models import (
     Case,
     LaneEntry,
@@ -188,7 +188,15 @@ def why_stale(proposal: Proposal) -> str:
 
 # --- what all of them are made of -----------------------------------------------------------------------------------
 
+
+def _override(actor: User, *, proposal: Proposal) -> None:
+    """Gates read the proposal itself; verdicts are stored, so those that rest on a missing red are reached anew."""
+    if proposal.gate == "red" and proposal.revision is not None:
+        comparing.red_overridden(proposal.revision)
+
+
 _APPLY: Mapping[ProposalKind, Callable[..., object]] = {
+    ProposalKind.OVERRIDE: _override,
     ProposalKind.DEMOTION: lifecycle.demote,
     ProposalKind.RETIREMENT: lifecycle.retire,
     ProposalKind.EXTENSION: expiry.extend,

@@ -14,15 +14,17 @@ from replaycases.cases import (
     gates,
     immutability,
     intake,
+    jobs,
     lifecycle,
     proposals,
 )
 from replaycases.cases.models import (
     Case,
+    Comparison,
     Payload,
     Proposal,
 )
-from tests import factories
+from tests import factories, in_process
 from tests.cases.gates.asking import affected_by, gate, override, red
 from tests.factories import People
 
@@ -164,3 +166,56 @@ def test_bytes_that_are_no_fixture_any_more_are_not_valid(of: People) -> None:
     immutability.remove("default")
     type(factories.revision(case)).objects.filter(pk=case.current_revision_id).update(payload=other.mutation)
     assert gate(case, "redaction_approved", "fixture_valid", of.privacy).state == "unsatisfied"
+
+
+# --- what a verdict says of a missing red -----------------------------------------------------------------------------
+
+
+def fixed_alone(of: People, case: Case) -> Comparison:
+    """The verdict on the fixed version, which holds every check, without an old side."""
+    fixed = factories.implementation(of.project, of.engineer, factories.FIXED_CODE, version="9")
+    asked = jobs.request_comparison(of.engineer, revision=factories.revision(case), old=None, new=fixed)
+    in_process.replay_all()
+    return Comparison.objects.get(pk=asked.pk)
+
+
+def test_a_fix_whose_missing_red_was_approved_reads_green_without_red(of: People, never_red: Case) -> None:
+    override(of, never_red)
+    found = fixed_alone(of, never_red)
+    never_red.refresh_from_db()
+    assert (found.label, never_red.verdict) == ("green_without_red", "green_without_red")
+
+
+def test_approving_a_missing_red_makes_the_verdicts_say_so_that_were_reached_before(
+    of: People, never_red: Case, django_capture_on_commit_callbacks: Any
+) -> None:
+    found = fixed_alone(of, never_red)
+    assert found.label == "baseline_only"
+    with django_capture_on_commit_callbacks(execute=True):
+        override(of, never_red)
+    found.refresh_from_db()
+    assert found.label == "green_without_red"
+
+
+def test_a_verdict_goes_on_saying_it_once_the_override_has_ended(of: People, never_red: Case) -> None:
+    override(of, never_red)
+    with time_machine.travel(timezone.now() + timedelta(days=21)):
+        assert fixed_alone(of, never_red).label == "green_without_red"
+
+
+def test_an_override_of_another_gate_changes_no_verdict(
+    of: People, never_red: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken(monkeypatch, "statement")
+    override(of, never_red, "statement")
+    assert fixed_alone(of, never_red).label == "baseline_only"
+
+
+def test_an_affected_version_that_held_is_not_excused_by_the_override(of: People, never_red: Case) -> None:
+    override(of, never_red)
+    fixed = factories.implementation(of.project, of.engineer, factories.FIXED_CODE, version="9")
+    asked = jobs.request_comparison(
+        of.engineer, revision=factories.revision(never_red), old=never_red.provenance.affected, new=fixed
+    )
+    in_process.replay_all()
+    assert Comparison.objects.get(pk=asked.pk).label == "not_reproduced"
