@@ -82,10 +82,12 @@ def _measure() -> None:
 
 def measure_pages() -> None:
     """On the database that is there: every page once for its queries, then in turn, so that all of them, the admin's
-    too, are asked under the same load."""
+    too, are asked under the same load. The application is loaded as gunicorn loads it."""
     from django.core.cache import cache
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
+
+    import replaycases.config.wsgi  # noqa: F401 - for what it does to the process
 
     pages = list(_pages())
     clients = {person: _signed_in(name) for person, name in (("all roles", "bench"), ("responder", "p0"))}
