@@ -83,7 +83,7 @@ class Membership(models.Model):
     """One role of one person in one project; a person may hold several."""
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="memberships")
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=32, choices=Role.choices)
 
     class Meta:
@@ -152,7 +152,7 @@ class ApiToken(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="tokens")
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="tokens")
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=16)
     secret_hash = models.CharField(max_length=71, unique=True)

@@ -15,19 +15,27 @@ from dataclasses import dataclass
 from django.db import connections
 from django.db.models import Model
 
+from replaycases.accounts.models import ApiToken, Invitation, Project, Team, User
 from replaycases.cases.models import (
     AuditEvent,
     AuditHead,
     Case,
     CiReport,
     CiResult,
+    ClosingItem,
+    Comparison,
     Control,
     Decision,
     DependencyStatement,
     FixtureRevision,
     GraderFinding,
+    Implementation,
+    Lane,
     LaneEntry,
     Proposal,
+    Provenance,
+    ReviewComment,
+    ReviewFlag,
     Run,
     RunSet,
     StatementEdit,
@@ -42,6 +50,22 @@ _NEVER_CHANGED: tuple[type[Model], ...] = (
     CiResult,
     StatementEdit,
     DependencyStatement,
+)
+# Each changes by its own rules, and an audit event may name it for ever.
+_NEVER_DELETED: tuple[type[Model], ...] = (
+    User,
+    Project,
+    Team,
+    Invitation,
+    ApiToken,
+    Case,
+    Provenance,
+    Implementation,
+    Comparison,
+    Lane,
+    ReviewComment,
+    ReviewFlag,
+    ClosingItem,
 )
 _RUN_ENDED = "OLD.state IN ({})".format(", ".join(f"'{state.value}'" for state in ENDED))
 
@@ -100,13 +124,14 @@ def remove(using: str) -> None:
 
 def _kept_tables() -> tuple[type[Model], ...]:
     """Those of which no row is ever deleted."""
-    return (*_NEVER_CHANGED, Run, RunSet, Decision, Proposal, LaneEntry, GraderFinding)
+    return (*_NEVER_CHANGED, *_NEVER_DELETED, Run, RunSet, Decision, Proposal, LaneEntry, GraderFinding)
 
 
 def _refusals() -> Iterator[Refusal]:
     for model in _NEVER_CHANGED:
         yield from _never(model)
-    yield _kept(Run)
+    for model in (*_NEVER_DELETED, Run):
+        yield _kept(model)
     yield Refusal(table=Run._meta.db_table, operation="UPDATE", condition=_RUN_ENDED)
     yield from _once(RunSet, "OLD.voided_at IS NOT NULL", "voided_at", "voided_by", "void_reason")
     yield from _once(Decision, "OLD.voided_at IS NOT NULL", "voided_at", "void_reason")

@@ -26,7 +26,7 @@ class Notification(models.Model):
     beat looks. `text` holds ids and states, never evidence."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notifications")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="notifications")
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=24, choices=NotificationKind.choices)
     key = models.CharField(max_length=120)
