@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 import orjson
@@ -51,10 +52,11 @@ def invalidate(run_set: RunSet) -> None:
 
 
 def control_added(control: Control) -> None:
-    """Clear the verdicts that read the controls of its revision: they were reached without this one. Locks as
-    `invalidate`."""
+    """Reach the verdicts anew, after the commit, that read the controls of its revision: they were reached without this
+    one, and it passes nothing before it is replayed. Locks as `invalidate`."""
     lock_project(control.revision.case.project)
     _clear(Comparison.objects.filter(revision=control.revision, with_controls=True, new__isnull=False))
+    _refresh_after_commit(control.revision)
 
 
 def red_overridden(revision: FixtureRevision) -> None:
@@ -62,7 +64,13 @@ def red_overridden(revision: FixtureRevision) -> None:
     as `invalidate`."""
     lock_project(revision.case.project)
     _clear(Comparison.objects.filter(revision=revision, label=Label.BASELINE_ONLY))
-    transaction.on_commit(refresh_waiting, robust=True)
+    _refresh_after_commit(revision)
+
+
+def _refresh_after_commit(revision: FixtureRevision) -> None:
+    """Now, and not at the next sweep: no run is asked for, so nothing that ends would do it."""
+    waiting = Comparison.objects.filter(revision=revision, computed_at=None)
+    transaction.on_commit(partial(_refresh_all, waiting), robust=True)
 
 
 def _clear(comparisons: QuerySet[Comparison]) -> None:

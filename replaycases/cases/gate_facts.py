@@ -126,6 +126,11 @@ class Facts:
         return self.bundle.controls[self.case.current_revision_id]
 
     @property
+    def unplayed_controls(self) -> list[Control]:
+        """Those that the fixed version was never asked about, or only in sets that were voided."""
+        return [control for control in self.controls if control.pk not in self.bundle.replayed_controls]
+
+    @property
     def approvals(self) -> Mapping[str, Decision]:
         """By kind; those of controls apart."""
         return {str(given.kind): given for given in self.bundle.decisions[self.key] if given.control_id is None}
@@ -207,8 +212,20 @@ class Bundle:
 
     @cached_property
     def controls(self) -> Mapping[UUID | None, list[Control]]:
-        found = Control.objects.filter(revision__in=self._revisions).order_by("name")
-        return _grouped((control.revision_id, control) for control in found)
+        return _grouped((control.revision_id, control) for control in self._controls)
+
+    @cached_property
+    def replayed_controls(self) -> frozenset[UUID]:
+        """Those with a set of the fixed version that stands, whatever became of its runs."""
+        return frozenset(control.pk for control in self._controls if control.replayed)
+
+    @cached_property
+    def _controls(self) -> list[Any]:
+        fixed = {"implementation__digest": OuterRef("revision__case__provenance__fixed__digest")}
+        sets = RunSet.objects.filter(control=OuterRef("pk"), voided_at=None, **fixed)
+        return list(
+            Control.objects.filter(revision__in=self._revisions).annotate(replayed=Exists(sets)).order_by("name")
+        )
 
     @cached_property
     def comparisons(self) -> Mapping[UUID | None, list[Comparison]]:

@@ -60,6 +60,8 @@ def current_passes(facts: Facts) -> Found:
     computed = _computed(pair)
     if computed is None:
         return _not_computed(pair, "The affected and the fixed version were not compared on this revision.", _COMPARE)
+    if computed.label == Label.CONTROL_FAILED and facts.unplayed_controls:
+        return unsatisfied(computed.reason, _COMPARE, _comparison(computed))
     if computed.label != Label.VERIFIED_RED_TO_GREEN:
         return unsatisfied(
             f"{_words(computed.label).capitalize()}: {computed.reason}",
@@ -104,18 +106,18 @@ def controls(facts: Facts) -> Found:
     if not facts.controls:
         return unsatisfied("The revision has no controls.", "Add one for each outcome type.", _controls_place())
     tools = current(facts).effectful_tools
-    lacking = [
-        f"{OutcomeType(kind).label.lower()} of {tool}"
-        for tool in tools
-        for kind in OutcomeType
-        if not any(one.tool == tool and one.outcome_type == kind for one in passed)
-    ]
-    if lacking:
-        added = {(one.tool, one.outcome_type) for one in facts.controls}
-        if waiting and all((tool, kind) in added for tool in tools for kind in OutcomeType):
+    wanted = {(tool, kind) for tool in tools for kind in OutcomeType}
+    missing = wanted - {(one.tool, one.outcome_type) for one in passed}
+    lacking = [f"{kind.label.lower()} of {tool}" for tool in tools for kind in OutcomeType if (tool, kind) in missing]
+    if missing:
+        if missing <= {(one.tool, one.outcome_type) for one in facts.unplayed_controls}:
+            return _not_replayed(facts.unplayed_controls)
+        if waiting and wanted <= {(one.tool, one.outcome_type) for one in facts.controls}:
             return unsatisfied(f"No result now for: {listed(lacking)}.", _WAIT, _controls_place())
         remedy = "Add a control with a mutation for each, naming its tool, and compare again."
         return unsatisfied(f"No control passed for: {listed(lacking)}.", remedy, _controls_place())
+    if not passed and len(facts.unplayed_controls) == len(facts.controls):
+        return _not_replayed(facts.controls)
     if not passed and waiting:
         return unsatisfied("No control has a result now.", _WAIT, _controls_place())
     if not passed:
@@ -131,11 +133,19 @@ def controls_pass(facts: Facts) -> Found:
     failing = [one for one in facts.controls if one not in _passed(facts)]
     if not facts.controls:
         return unsatisfied("The revision has no controls.", "Add them.", _controls_place())
+    if facts.unplayed_controls:
+        others = [one for one in failing if one not in facts.unplayed_controls]
+        return _not_replayed(facts.unplayed_controls, f" Did not pass: {_names(others)}." if others else "")
     if failing and _controls_wait(facts):
         return unsatisfied(f"No result now of: {_names(failing)}.", _WAIT, _controls_place())
     if failing:
         return unsatisfied(f"Did not pass: {_names(failing)}.", "Look at their runs.", _controls_place())
     return satisfied(f"{len(facts.controls)} of {len(facts.controls)} controls passed.", _controls_place())
+
+
+def _not_replayed(controls: Sequence[Control], more: str = "") -> Found:
+    """Nobody asked for them: waiting brings nothing, and they did not fail."""
+    return unsatisfied(f"Not replayed yet: {_names(controls)}.{more}", _COMPARE, _controls_place())
 
 
 def control_approvals(facts: Facts) -> Found:

@@ -26,7 +26,7 @@ from replaycases.replay.session import ReplaySession
 from replaycases.verdict import comparison as verdicts
 from replaycases.verdict import redness
 from replaycases.verdict.comparability import Refusal, obstacle
-from replaycases.verdict.control_result import ControlResult
+from replaycases.verdict.control_result import NOT_REPLAYED, ControlResult
 from replaycases.verdict.manifest import SURFACES, ManifestRefused, RunFacts, RunSet, build, parse
 from replaycases.verdict.observation import Observation
 from replaycases.verdict.sides import FEWEST_RESULTS, Side, SideName, side_of
@@ -178,6 +178,8 @@ def _control(control: Control, new: Implementation, runs: list[Run]) -> ControlR
 
 def _readable(fixture: Fixture, new: Implementation, runs: list[Run]) -> tuple[Side, str]:
     """The side, and what forbids reading it, by the same rules as for the incident."""
+    if not runs:
+        return side_of("new", []), NOT_REPLAYED
     verified, refused = _side(fixture, "new", runs, new)
     side = side_of("new", verified)
     found = obstacle(fixture, side_of("old", []), side, refused)

@@ -18,7 +18,7 @@ from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.strict_json import parse
 from replaycases.replay.values import same
-from replaycases.verdict.control_result import ControlResult
+from replaycases.verdict.control_result import NOT_REPLAYED, ControlResult
 from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.observation import GOT_THROUGH
 
@@ -112,7 +112,7 @@ def _violated(run: Manifest) -> bool:
 
 def _why_not(control: Fixture, runs: Sequence[Manifest]) -> str:
     if not runs:
-        return "was not run"
+        return NOT_REPLAYED
     worst = next((run for run in runs if run.boundary_passed is False), None) or next(
         run for run in runs if run.boundary_passed is not True
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+NOT_REPLAYED = "has not been replayed yet"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ControlResult:
@@ -12,3 +14,8 @@ class ControlResult:
     control: str
     passed: bool | None
     reason: str = ""
+
+    @property
+    def replayed(self) -> bool:
+        """False where nobody ran it yet: then it did not fail, and nothing is known of it."""
+        return self.reason != NOT_REPLAYED

@@ -164,12 +164,23 @@ def new_undetermined(pair: Pair) -> Decision | None:
 
 
 def control_failed(pair: Pair) -> Decision | None:
-    failed = sorted((c for c in pair.controls if c.passed is not True), key=lambda c: (c.passed is None, c.control))
+    failed = sorted((c for c in pair.controls if c.passed is not True), key=_worst_first)
     if not failed:
         return None
-    what = "fails" if failed[0].passed is False else "could not be decided on"
-    reason = f"New {what} the control {failed[0].control}; {len(failed)} of {len(pair.controls)} did not pass."
+    reason = f"{_of_control(failed[0])}; {len(failed)} of {len(pair.controls)} did not pass."
     return Decision(label=Label.CONTROL_FAILED, side="new", reason=reason)
+
+
+def _worst_first(control: ControlResult) -> tuple[bool, bool, str]:
+    return control.passed is None, not control.replayed, control.control
+
+
+def _of_control(worst: ControlResult) -> str:
+    if not worst.replayed:
+        return f"The control {worst.control} has not been replayed on new yet, which is no pass"
+    if worst.passed is None:
+        return f"New could not be decided on the control {worst.control}"
+    return f"New fails the control {worst.control}"
 
 
 def near_miss(pair: Pair) -> Decision | None:

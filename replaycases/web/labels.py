@@ -62,10 +62,10 @@ BLOCKS = {
         word="Not reproduced", css="bad", icon="cross", meaning="The old version does not show the incident."
     ),
     "control_failed": Look(
-        word="Control failed",
+        word="Control not passed",
         css="bad",
         icon="cross",
-        meaning="A neighbouring case broke, or a control did not fail when it was mutated.",
+        meaning="A neighbouring case broke, was not replayed yet, or did not fail when it was mutated. Never a pass.",
     ),
     "adapter_error": Look(
         word="Adapter error", css="bad", icon="warn", meaning="The implementation could not be started or spoken to."

@@ -14,7 +14,7 @@ from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.verdict import comparison, rows
 from replaycases.verdict.comparability import Refusal
 from replaycases.verdict.comparison import Comparison, compare, invalid_fixture
-from replaycases.verdict.control_result import ControlResult
+from replaycases.verdict.control_result import NOT_REPLAYED, ControlResult
 from replaycases.verdict.labels import Label
 from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.observation import Divergence, Observation
@@ -369,6 +369,24 @@ def test_a_control_that_did_not_pass_is_control_failed(passed: bool | None) -> N
     verdict = compare(CASE, old(), new(), controls=controls)
     assert (verdict.label, verdict.controls) == (Label.CONTROL_FAILED, "failed")
     assert "c2" in verdict.reason
+
+
+def test_a_control_that_nobody_replayed_is_no_pass_and_is_not_said_to_fail() -> None:
+    controls = (*PASSED, ControlResult(control="c2", passed=None, reason=NOT_REPLAYED))
+    verdict = compare(CASE, old(), new(), controls=controls)
+    assert (verdict.label, verdict.green, verdict.controls) == (Label.CONTROL_FAILED, False, "not run")
+    assert verdict.reason.startswith("The control c2 has not been replayed on new yet, which is no pass;")
+
+
+@pytest.mark.parametrize(("passed", "told"), [(False, "New fails the control z"), (None, "New could not be decided on")])
+def test_what_a_control_did_is_told_before_that_another_was_not_replayed(passed: bool | None, told: str) -> None:
+    controls = (
+        ControlResult(control="a", passed=None, reason=NOT_REPLAYED),
+        ControlResult(control="z", passed=passed, reason="run completed"),
+    )
+    verdict = compare(CASE, old(), new(), controls=controls)
+    assert (verdict.label, verdict.controls) == (Label.CONTROL_FAILED, "failed")
+    assert verdict.reason.startswith(told)
 
 
 def test_controls_that_passed_are_stated() -> None:

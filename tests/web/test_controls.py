@@ -141,6 +141,10 @@ def test_a_verdict_is_not_green_over_a_control_that_came_after_it(
     comparing.refresh_waiting()
     comparison.refresh_from_db()
     assert comparison.label == "control_failed"
+    assert "The control confirmed has not been replayed on new yet, which is no pass" in comparison.reason
+    shown = signed_in.get("/cases/RC-1/comparisons/1/").content.decode()
+    assert "Control not passed" in shown
+    assert "has not been replayed yet" in shown
 
 
 def test_only_who_may_add_a_control_is_offered_the_form(client: Client, case: Case) -> None:

@@ -11,6 +11,7 @@ from replaycases.accounts.models import Membership, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import (
     comments,
+    comparing,
     details,
     gates,
     immutability,
@@ -35,6 +36,7 @@ from tests.cases.gates.asking import (
 from tests.factories import People
 
 pytestmark = pytest.mark.django_db
+COMPARE = "Compare the affected with the fixed version, with controls."
 
 
 # --- what people decide -----------------------------------------------------------------------------------------------
@@ -241,6 +243,18 @@ def test_controls_that_were_not_replayed_wait(of: People, with_effect: Case) -> 
     assert found.detail.startswith("No result now for: ")
 
 
+def test_controls_that_nobody_asked_to_replay_are_not_said_to_wait_or_fail(of: People, with_effect: Case) -> None:
+    factories.replayed(of, with_effect)
+    for kind in OutcomeType:
+        add_control(of, with_effect, kind, "refund.lookup")
+    comparing.refresh_waiting()
+    for name in ("controls", "controls_pass"):
+        found = gate(with_effect, "blocking", name, of.qa)
+        assert (found.state, found.remedy) == ("unsatisfied", COMPARE)
+        assert found.detail.startswith("Not replayed yet: ")
+        assert "success" in found.detail
+
+
 def test_a_control_that_cannot_turn_red_covers_nothing(of: People, with_effect: Case) -> None:
     idle = b'[{"op": "replace", "path": "/events/0/outcome/value/state", "value": "odd"}]'
     for kind in OutcomeType:
@@ -297,3 +311,17 @@ def test_every_control_passes_before_a_case_blocks(of: People) -> None:
     assert gate(case, "blocking", "controls_pass", of.qa).state == "satisfied"
     factories.control(factories.revision(case), of.engineer, name="late")
     assert gate(case, "blocking", "controls_pass", of.qa).state == "unsatisfied"
+
+
+def test_a_control_that_came_after_the_verdict_is_said_to_be_unplayed_and_not_to_have_failed(of: People) -> None:
+    case = factories.nonblocking(of)
+    factories.control(factories.revision(case), of.engineer, name="late")
+    comparing.refresh_waiting()
+    for name in ("current_passes", "controls_pass"):
+        found = gate(case, "blocking", name, of.qa)
+        assert (found.state, found.remedy) == ("unsatisfied", COMPARE)
+        assert "late" in found.detail
+        assert "yet" in found.detail
+        assert "confirmed" not in found.detail
+    factories.replayed(of, case)
+    assert gate(case, "blocking", "controls_pass", of.qa).state == "satisfied"
