@@ -378,7 +378,9 @@ def test_a_control_that_nobody_replayed_is_no_pass_and_is_not_said_to_fail() -> 
     assert verdict.reason.startswith("The control c2 has not been replayed on new yet, which is no pass;")
 
 
-@pytest.mark.parametrize(("passed", "told"), [(False, "New fails the control z"), (None, "New could not be decided on")])
+@pytest.mark.parametrize(
+    ("passed", "told"), [(False, "New fails the control z"), (None, "New could not be decided on")]
+)
 def test_what_a_control_did_is_told_before_that_another_was_not_replayed(passed: bool | None, told: str) -> None:
     controls = (
         ControlResult(control="a", passed=None, reason=NOT_REPLAYED),
