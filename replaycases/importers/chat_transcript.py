@@ -16,10 +16,13 @@ from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.model_request import is_system_message
+from replaycases.fixture.pointer import ABSENT
 from replaycases.fixture.strict_json import parse
 from replaycases.importers.chat_shape import check_messages
 from replaycases.importers.findings import refused
-from replaycases.importers.neutral import HumanStep, ModelStep, NeutralRun, Part, Step, ToolStep
+from replaycases.importers.foreign_file import ForeignFile
+from replaycases.importers.formats import Format
+from replaycases.importers.neutral import HumanStep, ModelStep, NeutralRun, Part, RunHead, Step, ToolStep
 
 JSON = Any
 NAME = "chat-transcript"
@@ -27,15 +30,22 @@ KEYS = ("messages", "traj")
 SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "reasoning_effort", "tool_choice")
 
 
-def sniff(document: JSON) -> bool:
+def sniff(file: ForeignFile) -> bool:
     """True for one run, a bare list of messages, or a list of runs."""
-    runs = document if isinstance(document, list) and not _is_messages(document) else [document]
+    runs = _runs(file)
     return bool(runs) and all(_messages(run) is not None for run in runs)
 
 
-def read(document: JSON, *, run: int | None) -> NeutralRun:
+def heads(file: ForeignFile) -> tuple[RunHead, ...]:
+    return tuple(
+        RunHead(index=index, label=_label(run, index), source=_base(file, index))
+        for index, run in enumerate(_runs(file))
+    )
+
+
+def read(file: ForeignFile, run: int) -> NeutralRun:
     """The run as a neutral one. Raises ImportRefused with a pointer into the file."""
-    chosen, base = _choose(document, run)
+    chosen, base = _runs(file)[run], _base(file, run)
     key, messages = _messages(chosen) or ("", [])
     reader = _Reader(base=f"{base}/{key}" if key else base, messages=messages)
     reader.read()
@@ -60,6 +70,28 @@ def read(document: JSON, *, run: int | None) -> NeutralRun:
         cut=reader.cut,
         left_out=tuple(f"{base}/{name}" for name in sorted(head) if name not in (key, "model", "tools", *SETTINGS)),
     )
+
+
+def _runs(file: ForeignFile) -> list[JSON]:
+    document = file.json
+    if document is ABSENT:
+        return []
+    return document if isinstance(document, list) and not _is_messages(document) else [document]
+
+
+def _base(file: ForeignFile, index: int) -> str:
+    return f"/{index}" if isinstance(file.json, list) and not _is_messages(file.json) else ""
+
+
+def _label(run: JSON, index: int) -> str:
+    """By what benchmarks call their runs; else by its place."""
+    head = run if isinstance(run, dict) else {}
+    named = [f"{key} {head[key]}" for key in ("task_id", "trial", "id") if _is_id(head.get(key))]
+    return ", ".join(named) or f"run {index}"
+
+
+def _is_id(value: JSON) -> bool:
+    return isinstance(value, int) or (isinstance(value, str) and 0 < len(value) <= 100)
 
 
 def _absent(serving: JSON, tools: JSON, system: str | None) -> tuple[Part, ...]:
@@ -92,22 +124,6 @@ def _messages(run: JSON) -> tuple[str, list[dict[str, JSON]]] | None:
     if isinstance(run, dict):
         return next(((key, run[key]) for key in KEYS if _is_messages(run.get(key))), None)
     return None
-
-
-def _choose(document: JSON, run: int | None) -> tuple[JSON, str]:
-    several = isinstance(document, list) and not _is_messages(document)
-    if not several:
-        if run not in (None, 0):
-            raise refused("run-index", "", "the file holds one run", "Leave the run index out.")
-        return document, ""
-    if run is None and len(document) > 1:
-        raise refused(
-            "several-runs", "", f"the file holds {len(document)} runs", f"Say which one: run 0 to {len(document) - 1}."
-        )
-    index = run or 0
-    if not 0 <= index < len(document):
-        raise refused("run-index", "", f"there is no run {index}", f"Choose 0 to {len(document) - 1}.")
-    return document[index], f"/{index}"
 
 
 @dataclass
@@ -282,3 +298,6 @@ def _arguments(function: dict[str, JSON], source: str) -> dict[str, JSON]:
             "A tool is called with a JSON object.",
         )
     return value
+
+
+FORMAT = Format(name=NAME, title="chat transcript with tool calls", sniff=sniff, heads=heads, read=read)

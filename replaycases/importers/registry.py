@@ -1,86 +1,124 @@
-"""Bytes of a foreign file -> an imported case. The format is found by content, never by name."""
+"""Bytes of a foreign file -> its runs -> an imported case. The format is found by content, never by name."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
-from replaycases.fixture.strict_json import parse
 from replaycases.importers import chat_transcript
+from replaycases.importers.completeness import Report, report_of
 from replaycases.importers.findings import Gap, refused
-from replaycases.importers.neutral import NeutralRun
+from replaycases.importers.foreign_file import ForeignFile
+from replaycases.importers.formats import Format, UnsupportedFormat
+from replaycases.importers.neutral import NeutralRun, RunHead
 from replaycases.importers.supplied import Supplied
 from replaycases.importers.to_fixture import to_fixture
 
 JSON = Any
 
 
+# The first that recognises the file reads it: from the most particular shape to the most general one.
+FORMATS: tuple[Format, ...] = (chat_transcript.FORMAT,)
+UNSUPPORTED: tuple[UnsupportedFormat, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
-class Importer:
-    """One foreign format. `sniff` looks at a parsed document; `read` may refuse with ImportRefused."""
+class Recording:
+    """A file whose format is known. `runs` are its heads; `read` reads one of them."""
 
-    name: str
-    sniff: Callable[[JSON], bool]
-    read: Callable[..., NeutralRun]
+    file: ForeignFile
+    format: Format
+    runs: tuple[RunHead, ...]
 
-
-IMPORTERS = (Importer(name=chat_transcript.NAME, sniff=chat_transcript.sniff, read=chat_transcript.read),)
+    def read(self, run: int | None = None) -> NeutralRun:
+        """Raises ImportRefused; also where the file holds several runs and none was chosen."""
+        if run is None and len(self.runs) > 1:
+            hint = f"Say which one: run 0 to {len(self.runs) - 1}."
+            raise refused("several-runs", "", f"the file holds {len(self.runs)} runs", hint)
+        if run is not None and not 0 <= run < len(self.runs):
+            last = len(self.runs) - 1
+            hint = f"Choose 0 to {last}." if last else "Leave the run index out."
+            raise refused("run-index", "", f"there is no run {run}", hint)
+        return self.format.read(self.file, run or 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What came of a file.
+    """What came of a run.
 
     `document` is the 2.0 fixture; without a supplied `expected` it is a draft that lacks one, and `fixture` is None.
-    `gaps` is the completeness report; `left_out` are pointers into the file to what was not taken over.
+    `report` is the completeness report; `left_out` are pointers into the file to what was not taken over.
     """
 
     document: dict[str, JSON]
     fixture: Fixture | None
     format: str
-    gaps: tuple[Gap, ...]
+    report: Report
     left_out: tuple[str, ...]
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        return self.report.gaps
 
     def as_bytes(self) -> bytes:
         return (json.dumps(self.document, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def formats() -> tuple[str, ...]:
-    return tuple(importer.name for importer in IMPORTERS)
+    return tuple(format.name for format in FORMATS)
+
+
+def open_recording(data: bytes, *, format: str | None = None) -> Recording:
+    """Recognise the file. Raises ImportRefused for one of an unknown, a known but not supported, or not the named
+    format."""
+    file = ForeignFile(data)
+    found = _named(file, format) if format is not None else _recognised(file)
+    return Recording(file=file, format=found, runs=tuple(found.heads(file)))
 
 
 def import_run(data: bytes, *, format: str | None = None, supplied: Supplied) -> Imported:
     """Read one run. Raises ImportRefused (the file or what was supplied), or FixtureInvalid (what came of it is no
     fixture, for instance because the supplied expectation is malformed)."""
-    try:
-        document = parse(data)
-    except FixtureInvalid as error:
-        first = error.findings[0]
-        raise refused("not-json", first.pointer, f"the file is not strict JSON: {first.message}", first.hint) from error
-    importer = _importer(document, format)
-    run = importer.read(document, run=supplied.run)
-    fixture_document, gaps = to_fixture(run, supplied)
-    imported = Imported(document=fixture_document, fixture=None, format=run.format, gaps=gaps, left_out=run.left_out)
+    return to_case(open_recording(data, format=format).read(supplied.run), supplied)
+
+
+def to_case(run: NeutralRun, supplied: Supplied) -> Imported:
+    """What a run becomes with what a person supplied. Raises as `import_run` does."""
+    document, gaps = to_fixture(run, supplied)
+    report = report_of(run, gaps)
+    imported = Imported(document=document, fixture=None, format=run.format, report=report, left_out=run.left_out)
     if supplied.expected is None:
         return imported
     return replace(imported, fixture=load_fixture(imported.as_bytes()))
 
 
-def _importer(document: JSON, format: str | None) -> Importer:
-    known = f"Known formats: {', '.join(formats())}."
-    if format is not None:
-        named = next((importer for importer in IMPORTERS if importer.name == format), None)
-        if named is None:
-            raise refused("format", "", "no importer has this name", known)
-        if not named.sniff(document):
-            raise refused("format", "", f"the file is not a {named.name}", known)
-        return named
-    found = next((importer for importer in IMPORTERS if importer.sniff(document)), None)
-    if found is None:
-        raise refused("unknown-format", "", "no importer recognises the file", known)
-    return found
+def _recognised(file: ForeignFile) -> Format:
+    found = next((format for format in FORMATS if format.sniff(file)), None)
+    if found is not None:
+        return found
+    foreign = next((format for format in UNSUPPORTED if format.sniff(file)), None)
+    if foreign is not None:
+        raise refused("not-supported", "", f"the file is a {foreign.title}, which is not read yet", foreign.instead)
+    raise _unrecognised(file)
+
+
+def _unrecognised(file: ForeignFile) -> Exception:
+    if file.head[:1] in (b"{", b"[", b"") and not file.json_lines and not isinstance(file.json, dict | list):
+        return file.json_fault()
+    return refused("unknown-format", "", "no importer recognises the file", _known())
+
+
+def _named(file: ForeignFile, name: str) -> Format:
+    named = next((format for format in FORMATS if format.name == name), None)
+    if named is None:
+        raise refused("format", "", "no importer has this name", _known())
+    if not named.sniff(file):
+        raise refused("format", "", f"the file is not a {named.name}", _known())
+    return named
+
+
+def _known() -> str:
+    return f"Known formats: {', '.join(formats())}."

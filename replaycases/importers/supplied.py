@@ -16,11 +16,13 @@ DECLARABLE_NONE = frozenset({"clock", "random", "retrieval"})
 class Supplied:
     """Everything that the file does not say. Each part given here is marked `declared` in the fixture's `missing`.
 
-    case_id, incident_id, frozen_at (ISO 8601 with an offset) must be given: no file holds them and none may be
-    guessed. `serving` {provider, requested_model, …}; `tools` the catalogue offered to the model; `identity` claims.
+    case_id and incident_id must be given: no file holds them and none may be guessed; so must frozen_at (ISO 8601
+    with an offset) where the file has no times. `serving` {provider, requested_model, …}; `tools` the catalogue offered
+    to the model; `identity` claims.
     `none` names boundaries (clock, random, retrieval) that the workflow is declared not to have.
     `effects` is the annotation of docs/importing.md: {tools: {NAME: {action, key?, accepted?, rejected?, guard?}}}.
-    `expected` is the fixture's `expected`. `run` picks one run (from 0) of a file that holds several.
+    `expected` is the fixture's `expected`. `run` picks one run (from 0) of a file that holds several. `leave_out` are
+    the numbers (from 1) of steps that decided nothing.
     Trim with one of `horizon_after` (keep events up to this seq) and `horizon_at_call` (end just before the n-th
     tool call, from 1, so that this call is the first one past the horizon).
     """
@@ -40,6 +42,7 @@ class Supplied:
     effects: Mapping[str, JSON] = field(default_factory=dict)
     expected: Mapping[str, JSON] | None = None
     run: int | None = None
+    leave_out: tuple[int, ...] = ()
     horizon_after: int | None = None
     horizon_at_call: int | None = None
 
@@ -55,16 +58,22 @@ def supplied_from(document: Mapping[str, JSON]) -> Supplied:
         if value is not None and not _fits(name, value):
             raise refused("supplied", f"/{name}", "the part has the wrong type", "See docs/importing.md.")
     given = {name: value for name, value in document.items() if value is not None}
-    return Supplied(**{**given, "none": tuple(given.get("none", ()))})
+    return Supplied(**{**given, **{name: tuple(given.get(name, ())) for name in ("none", "leave_out")}})
 
 
 def _fits(name: str, value: JSON) -> bool:
     if name == "none":
         return isinstance(value, list) and all(isinstance(v, str) and v in DECLARABLE_NONE for v in value)
+    if name == "leave_out":
+        return isinstance(value, list) and all(_is_number(number) for number in value)
     if name in ("run", "horizon_after", "horizon_at_call"):
-        return isinstance(value, int) and not isinstance(value, bool)
+        return _is_number(value)
     if name in ("serving", "recorded_by", "effects", "expected"):
         return isinstance(value, dict)
     if name == "tools":
         return isinstance(value, list)
     return name == "identity" or isinstance(value, str)
+
+
+def _is_number(value: JSON) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from replaycases.fixture.model import SERVING_PARTS
+from replaycases.importers.call_ids import call_id_pointers
+from replaycases.importers.completeness import replayable_steps
 from replaycases.importers.effects import check_effects, effect_of, unused_rules
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.neutral import (
@@ -23,7 +25,7 @@ from replaycases.importers.neutral import (
 from replaycases.importers.supplied import DECLARABLE_NONE, Supplied
 
 JSON = Any
-MUST_BE_SUPPLIED = ("case_id", "incident_id", "frozen_at")
+MUST_BE_SUPPLIED = ("case_id", "incident_id")
 UNKNOWN = "unknown"
 NONE_COSTS = {
     "clock": "clock reads are not in the recording: a workflow that reads the clock may decide otherwise",
@@ -34,24 +36,29 @@ NONE_COSTS = {
 
 def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tuple[Gap, ...]]:
     """The document (with `expected` only if supplied) and every gap. Raises ImportRefused."""
+    frozen_at = supplied.frozen_at or run.started_at
     asked = [name for name in MUST_BE_SUPPLIED if not getattr(supplied, name)]
+    asked += [] if frozen_at else ["frozen_at"]
     if asked:
         raise refused("supply", "", f"the file does not say: {', '.join(asked)}", "Supply these; none may be guessed.")
     check_effects(supplied.effects)
     tools = run.tools if run.tools is not None else supplied.tools
+    kept = _kept(run, supplied)
     events, horizon = _trim(
-        [_event(seq, step, tools, supplied.effects) for seq, step in enumerate(run.steps, 1)], run, supplied
+        [_event(seq, step, tools, supplied.effects) for seq, step in enumerate(kept, 1)],
+        supplied,
+        prefix=bool(run.cut) or replayable_steps(run) < len(run.steps),
     )
     gaps = _gaps(run, supplied, events)
     document: dict[str, JSON] = {
         "schema_version": "2.0",
         "case_id": supplied.case_id,
         "incident_id": supplied.incident_id,
-        "workflow_version": supplied.workflow_version or UNKNOWN,
+        "workflow_version": supplied.workflow_version or run.workflow_version or UNKNOWN,
         "prompt_version": supplied.prompt_version or UNKNOWN,
-        "frozen_at": supplied.frozen_at,
+        "frozen_at": frozen_at,
         "input": run.input,
-        "identity": supplied.identity if supplied.identity is not None else {},
+        "identity": next((said for said in (supplied.identity, run.identity) if said is not None), {}),
         "events": events,
         "templates": _templates(run, supplied, tools),
         "missing": [entry for gap in gaps if gap.caps for entry in gap.as_missing()],
@@ -67,7 +74,16 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
     return {**document, **{name: value for name, value in optional.items() if value is not None}}, gaps
 
 
-def _trim(events: list[dict[str, JSON]], run: NeutralRun, supplied: Supplied) -> tuple[list[dict[str, JSON]], bool]:
+def _kept(run: NeutralRun, supplied: Supplied) -> list[Step]:
+    """The steps that have their answers, up to the first that has none, without those that a person left out."""
+    unknown = sorted(set(supplied.leave_out) - set(range(1, len(run.steps) + 1)))
+    if unknown:
+        raise refused("leave-out", "", f"there is no step {unknown[0]}", f"The run has {len(run.steps)} steps.")
+    whole = run.steps[: replayable_steps(run)]
+    return [step for number, step in enumerate(whole, 1) if number not in supplied.leave_out]
+
+
+def _trim(events: list[dict[str, JSON]], supplied: Supplied, *, prefix: bool) -> tuple[list[dict[str, JSON]], bool]:
     """The events kept, and whether the fixture is a prefix. A recording that is cut short is one by itself."""
     after, call = supplied.horizon_after, supplied.horizon_at_call
     if after is not None and call is not None:
@@ -78,7 +94,7 @@ def _trim(events: list[dict[str, JSON]], run: NeutralRun, supplied: Supplied) ->
             raise refused("horizon", "", f"there is no tool call {call}", f"The run has {len(calls)} tool calls.")
         after = calls[call - 1] - 1
     if after is None:
-        return events, bool(run.cut)
+        return _ungrouped(events), prefix
     if not 1 <= after <= len(events):
         raise refused("horizon", "", f"no events would be left or none cut at {after}", f"Choose 1 to {len(events)}.")
     return _ungrouped(events[:after]), True
@@ -110,24 +126,13 @@ def _event(seq: int, step: Step, tools: list[JSON] | None, effects: Mapping[str,
 
 def _model(step: ModelStep, tools: list[JSON] | None) -> dict[str, JSON]:
     request = {**step.request, **({"tools": tools} if tools is not None and "tools" not in step.request else {})}
-    generated = _call_id_pointers(request.get("messages", []))
+    generated = call_id_pointers(request)
     event: dict[str, JSON] = {"request": request, "response": step.response}
     if step.usage is not None:
         event["usage"] = step.usage
     if generated:
         event["match"] = {"generated": generated}
     return event
-
-
-def _call_id_pointers(messages: list[JSON]) -> list[str]:
-    """Where tool-call ids stand in a request: a workflow that makes its own is compared by order of appearance."""
-    pointers: list[str] = []
-    for at, message in enumerate(messages):
-        calls = message.get("tool_calls") or []
-        pointers += [f"/messages/{at}/tool_calls/{n}/id" for n, call in enumerate(calls) if "id" in call]
-        if "tool_call_id" in message:
-            pointers.append(f"/messages/{at}/tool_call_id")
-    return pointers
 
 
 def _tool(step: ToolStep, effects: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -150,19 +155,24 @@ def _templates(run: NeutralRun, supplied: Supplied, tools: list[JSON] | None) ->
 def _gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) -> tuple[Gap, ...]:
     gaps = [
         Gap(
-            name="workflow_version",
-            pointers=("/workflow_version",),
-            declared=supplied.workflow_version is not None,
-            cost="which code was affected is not in the recording",
-        ),
-        Gap(
             name="prompt_version",
             pointers=("/prompt_version",),
             declared=supplied.prompt_version is not None,
             cost="which prompt was used is known by its text only",
         ),
-        Gap(name="frozen_at", pointers=("/frozen_at",), declared=True, cost="the recording has no time stamps"),
     ]
+    if run.workflow_version is None:
+        gaps.append(
+            Gap(
+                name="workflow_version",
+                pointers=("/workflow_version",),
+                declared=supplied.workflow_version is not None,
+                cost="which code was affected is not in the recording",
+            )
+        )
+    if run.started_at is None:
+        cost = "the recording has no time stamps"
+        gaps.append(Gap(name="frozen_at", pointers=("/frozen_at",), declared=True, cost=cost))
     if "identity" in run.absent:
         gaps.append(
             Gap(
@@ -187,6 +197,13 @@ def _gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) ->
         )
     if run.cut:
         gaps.append(Gap(name="cut", pointers=("/events",), cost=run.cut, caps=False))
+    whole = replayable_steps(run)
+    if whole < len(run.steps):
+        cost = f"step {whole + 1} of {len(run.steps)} has no recorded answer: it and what follows are left out"
+        gaps.append(Gap(name="unanswered", pointers=("/events",), cost=cost, caps=False))
+    if supplied.leave_out:
+        cost = f"{len(supplied.leave_out)} of {len(run.steps)} steps were left out by hand"
+        gaps.append(Gap(name="left_out", pointers=("/events",), cost=cost, caps=False))
     if run.ends_on_answer:
         gaps.append(
             Gap(

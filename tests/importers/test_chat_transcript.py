@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from replaycases.importers import chat_transcript
 from replaycases.importers.findings import ImportRefused
+from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.neutral import HumanStep, ModelStep, NeutralRun, ToolStep
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
 
 
-def read(*messages: dict, run: int | None = None, **head: object) -> NeutralRun:
-    return chat_transcript.read(json.loads(transcript(*messages, **head)), run=run)
+def read(*messages: dict, run: int = 0, **head: object) -> NeutralRun:
+    return chat_transcript.read(ForeignFile(transcript(*messages, **head)), run)
 
 
 def tools(run: NeutralRun) -> list[ToolStep]:
@@ -112,12 +113,12 @@ def test_what_the_file_names_is_taken_and_what_it_lacks_is_named() -> None:
     [{"traj": [user("hi")]}, {"messages": [user("hi")]}],
 ])  # fmt: skip
 def test_a_transcript_is_recognised_by_content(document: object) -> None:
-    assert chat_transcript.sniff(document)
+    assert chat_transcript.sniff(ForeignFile(json.dumps(document).encode()))
 
 
 @pytest.mark.parametrize("document", [{}, [], {"messages": []}, {"messages": "x"}, "x", 1, None, [1], {"traj": [{}]}])
 def test_anything_else_is_not_recognised(document: object) -> None:
-    assert not chat_transcript.sniff(document)
+    assert not chat_transcript.sniff(ForeignFile(json.dumps(document).encode()))
 
 
 def test_no_tool_calls_is_refused() -> None:
@@ -125,15 +126,10 @@ def test_no_tool_calls_is_refused() -> None:
     assert refusal(user("hi")).finding.id == "import.no-tool-calls"
 
 
-def test_several_runs_ask_which_and_an_index_picks_one() -> None:
-    runs = [{"traj": [user("hi"), *LOOKUP]}, {"traj": [user("ho"), *LOOKUP]}]
-    with pytest.raises(ImportRefused, match="2 runs"):
-        chat_transcript.read(runs, run=None)
-    assert chat_transcript.read(runs, run=1).input == {"messages": [user("ho")]}
-    with pytest.raises(ImportRefused, match="no run 2"):
-        chat_transcript.read(runs, run=2)
-    with pytest.raises(ImportRefused, match="one run"):
-        chat_transcript.read(runs[0], run=1)
+def test_each_run_of_a_file_is_read_by_its_index() -> None:
+    file = ForeignFile(json.dumps([{"traj": [user("hi"), *LOOKUP]}, {"traj": [user("ho"), *LOOKUP]}]).encode())
+    assert [head.index for head in chat_transcript.heads(file)] == [0, 1]
+    assert chat_transcript.read(file, 1).input == {"messages": [user("ho")]}
 
 
 def test_a_call_left_unanswered_in_the_middle_is_refused_with_its_place() -> None:

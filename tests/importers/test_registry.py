@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.registry import formats, import_run
+from replaycases.importers.registry import formats, import_run, open_recording
 from replaycases.importers.supplied import supplied_from
 from tests.importers.transcripts import SUPPLIED, answers, asks, call, says, supplied, transcript, user
 
@@ -34,11 +34,18 @@ def test_a_malformed_expectation_never_becomes_a_fixture() -> None:
         import_run(RUN, supplied=supplied(expected={"boundary": ["nothing"]}))
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b'{"messages": [', b"\xff", b'{"a": NaN}', b'{"a":1,"a":2}'])
+@pytest.mark.parametrize("data", [b"", b'{"messages": [', b'[{"a": "\xff"}]', b'{"a": NaN}', b'{"a":1,"a":2}'])
 def test_what_is_not_strict_json_is_refused(data: bytes) -> None:
     with pytest.raises(ImportRefused) as caught:
         import_run(data, supplied=supplied())
     assert caught.value.finding.id == "import.not-json"
+
+
+@pytest.mark.parametrize("data", [b"hello", b"\xff\xfe", b"{}", b"[]"])
+def test_what_looks_like_nothing_known_is_refused(data: bytes) -> None:
+    with pytest.raises(ImportRefused) as caught:
+        import_run(data, supplied=supplied())
+    assert caught.value.finding.id == "import.unknown-format"
 
 
 def test_an_unknown_format_lists_the_known_ones() -> None:
@@ -89,3 +96,14 @@ def test_a_part_of_the_wrong_type_is_refused(part: dict[str, object]) -> None:
     with pytest.raises(ImportRefused) as caught:
         supplied_from({**SUPPLIED, **part})
     assert caught.value.finding.pointer == f"/{next(iter(part))}"
+
+
+def test_a_file_of_several_runs_is_read_only_once_one_is_chosen() -> None:
+    several = open_recording(b"[" + RUN + b"," + RUN + b"]")
+    with pytest.raises(ImportRefused, match="2 runs"):
+        several.read()
+    with pytest.raises(ImportRefused, match="no run 2"):
+        several.read(2)
+    with pytest.raises(ImportRefused, match="no run 1"):
+        open_recording(RUN).read(1)
+    assert several.read(1).input == open_recording(RUN).read().input

@@ -1,0 +1,42 @@
+"""Where tool-call ids stand in a model request: a workflow that makes its own is compared by order of appearance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from replaycases.fixture.model_request import MESSAGE_KEYS
+
+JSON = Any
+_ANSWERED = ("tool_call_id", "call_id", "tool_use_id")
+_CALL_TYPES = ("function_call", "tool_use", "custom_tool_call")
+
+
+def call_id_pointers(request: JSON) -> list[str]:
+    """Pointers into the request, of OpenAI chat, OpenAI responses and Anthropic messages alike."""
+    return [
+        pointer
+        for key in MESSAGE_KEYS
+        if isinstance(request.get(key), list)
+        for at, message in enumerate(request[key])
+        for pointer in _of_message(f"/{key}/{at}", message)
+    ]
+
+
+def _of_message(base: str, message: JSON) -> Iterator[str]:
+    if not isinstance(message, dict):
+        return
+    for at, call in enumerate(message.get("tool_calls") or ()):
+        if isinstance(call, dict) and "id" in call:
+            yield f"{base}/tool_calls/{at}/id"
+    yield from _of_part(base, message)
+    content = message.get("content")
+    for at, part in enumerate(content if isinstance(content, list) else ()):
+        if isinstance(part, dict):
+            yield from _of_part(f"{base}/content/{at}", part)
+
+
+def _of_part(base: str, part: dict[str, JSON]) -> Iterator[str]:
+    yield from (f"{base}/{key}" for key in _ANSWERED if key in part)
+    if part.get("type") in _CALL_TYPES and "id" in part:
+        yield f"{base}/id"

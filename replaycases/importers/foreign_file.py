@@ -1,0 +1,92 @@
+"""The bytes of a foreign file and the ways in which they can be read, each tried once and at most."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+from replaycases.fixture.findings import FixtureInvalid
+from replaycases.fixture.pointer import ABSENT
+from replaycases.fixture.strict_json import Limits, parse
+from replaycases.importers.findings import refused
+
+JSON = Any
+MAX_BYTES = 50 * 1024 * 1024
+LIMITS = Limits(max_bytes=MAX_BYTES, max_string=MAX_BYTES)
+_HEAD = 64 * 1024
+
+
+@dataclass(frozen=True)
+class ForeignFile:
+    """`data` as it came. Sniffers read `head`, `json` and `json_lines`; these are ABSENT or empty, never an error,
+    where the file is something else. Larger files are refused before anything is read."""
+
+    data: bytes
+
+    def __post_init__(self) -> None:
+        if len(self.data) > MAX_BYTES:
+            hint = f"At most {MAX_BYTES // 1024 // 1024} MiB are read. Export one trace at a time."
+            raise refused("too-large", "", f"the file has {len(self.data)} bytes", hint)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KiB without a byte order mark and leading white space."""
+        return self.data[:_HEAD].removeprefix(codecs.BOM_UTF8).lstrip()
+
+    @cached_property
+    def json(self) -> JSON:
+        """The one JSON document that the file is; ABSENT if it is none, for the reason `json_fault` gives."""
+        if self.head[:1] not in (b"{", b"["):
+            return ABSENT
+        try:
+            return parse(self.data.removeprefix(codecs.BOM_UTF8), limits=LIMITS)
+        except FixtureInvalid:
+            return ABSENT
+
+    @cached_property
+    def json_lines(self) -> tuple[JSON, ...]:
+        """The objects of a file with one JSON object on each line that is not blank; () if it is no such file. A last
+        line that breaks off is left out: `cut_line` says so."""
+        return tuple(self._lines[0])
+
+    @property
+    def cut_line(self) -> bool:
+        """Whether the last of the JSON lines breaks off."""
+        return self._lines[1]
+
+    @cached_property
+    def _lines(self) -> tuple[list[JSON], bool]:
+        if self.head[:1] != b"{":
+            return [], False
+        rows: list[JSON] = []
+        lines = [line for line in self.data.removeprefix(codecs.BOM_UTF8).splitlines() if line.strip()]
+        for number, line in enumerate(lines, 1):
+            try:
+                row = parse(line, limits=LIMITS)
+            except FixtureInvalid:
+                return (rows, True) if rows and number == len(lines) else ([], False)
+            if not isinstance(row, dict):
+                return [], False
+            rows.append(row)
+        return rows, False
+
+    @cached_property
+    def yaml(self) -> JSON:
+        """The YAML document, in YAML's safe types (bytes for !!binary); ABSENT if it is none."""
+        try:
+            return yaml.load(self.data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both safe
+        except (yaml.YAMLError, ValueError, RecursionError):
+            return ABSENT
+
+    def json_fault(self) -> Exception:
+        """Why the file is no JSON, as the refusal to raise."""
+        try:
+            parse(self.data.removeprefix(codecs.BOM_UTF8), limits=LIMITS)
+        except FixtureInvalid as error:
+            first = error.findings[0]
+            return refused("not-json", first.pointer, f"the file is not strict JSON: {first.message}", first.hint)
+        return refused("not-json", "", "the file is JSON", "This is a fault of ours.")

@@ -1,0 +1,31 @@
+"""What a module for a foreign format gives to the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from replaycases.importers.foreign_file import ForeignFile
+from replaycases.importers.neutral import NeutralRun, RunHead
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One foreign format. `sniff` says whether the file is one, and never raises; `heads` lists its runs, at least one;
+    `read` reads the one with this index. `heads` and `read` may raise ImportRefused and nothing else."""
+
+    name: str
+    title: str
+    sniff: Callable[[ForeignFile], bool]
+    heads: Callable[[ForeignFile], Sequence[RunHead]]
+    read: Callable[[ForeignFile, int], NeutralRun]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsupportedFormat:
+    """A format that is recognised to be refused by its name. `instead` says what to export in its place."""
+
+    name: str
+    title: str
+    sniff: Callable[[ForeignFile], bool]
+    instead: str
