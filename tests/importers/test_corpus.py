@@ -1,0 +1,56 @@
+"""Real recorded files of other projects, where they are at hand: each imports to what a reader of it counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from replaycases.importers.completeness import report_of
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.neutral import NeutralRun, ToolStep, boundary_of
+from replaycases.importers.registry import Recording, open_recording
+from tests.importers.corpus import CORPUS, Read, Refused, apps, http, otlp
+
+READ = (*http.READ, *otlp.READ, *apps.READ)
+REFUSED = (*http.REFUSED, *otlp.REFUSED, *apps.REFUSED)
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the recorded files are not here (REPLAYCASES_CORPUS)")
+
+
+def recording(file: str) -> Recording:
+    return open_recording((CORPUS / file).read_bytes())
+
+
+def failed(run: NeutralRun) -> int:
+    tools = sum(isinstance(step, ToolStep) and step.error is not None for step in run.steps)
+    return tools + sum(note.kind == "failed_call" for note in run.notes)
+
+
+@pytest.mark.parametrize("row", READ, ids=lambda row: f"{row.file}#{row.run}")
+def test_a_file_holds_what_a_reader_counts_in_it(row: Read) -> None:
+    found = recording(row.file)
+    run = found.read(row.run)
+    counts = Counter(boundary_of(step) for step in run.steps)
+    assert (
+        Read(
+            file=row.file,
+            format=found.format.name,
+            run=row.run,
+            runs=len(found.runs),
+            models=counts["model"],
+            tools=counts["tool"],
+            answered=sum(isinstance(step, ToolStep) and step.answered for step in run.steps),
+            failed=failed(run),
+            retrievals=counts["retrieval"],
+            people=counts["human"],
+            mode=report_of(run, ()).mode,
+        )
+        == row
+    )
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.file)
+def test_a_file_that_can_be_no_case_is_refused_by_name(row: Refused) -> None:
+    with pytest.raises(ImportRefused) as caught:
+        recording(row.file).read()
+    assert caught.value.finding.id == row.id
