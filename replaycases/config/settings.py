@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "replaycases.accounts.sessions.SessionLimits",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "replaycases.web.middleware.NulRefused",
     "replaycases.web.middleware.ErrorPages",
     "axes.middleware.AxesMiddleware",
 ]

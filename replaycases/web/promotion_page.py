@@ -131,7 +131,7 @@ def context(
     blocking = [gate for gate in gate_rows.blocking_first(found) if gate.blocks]
     pending = [proposal for proposal in shown.proposals if proposal.state == ProposalState.PENDING]
     return {
-        "section": "lanes",
+        "section": "cases",
         "tab": "promotion",
         "case": case,
         "revision": case.current_revision,

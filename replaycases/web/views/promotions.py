@@ -185,7 +185,7 @@ def _propose(
     actions = {found.name: found for found in policies.available_actions(case, user_of(request))}
     shown = {name: form[name] for name in told.pop("fields")}
     context = {
-        "section": "lanes",
+        "section": "cases",
         "tab": "promotion",
         "case": case,
         "revision": case.current_revision,
