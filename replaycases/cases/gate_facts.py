@@ -13,8 +13,10 @@ from uuid import UUID
 
 from django.db.models import (
     Aggregate,
+    BooleanField,
     Count,
     Exists,
+    ExpressionWrapper,
     JSONField,
     OuterRef,
     Q,
@@ -49,6 +51,7 @@ from replaycases.cases.models import (
     Run,
     RunSet,
 )
+from replaycases.cases.models.provenance import can_be_asked
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -334,7 +337,7 @@ def _owner_rows() -> Subquery:
     row = JSONObject(
         boundary="boundary",
         name=Coalesce(NullIf("user__display_name", Value("")), "user__username", "team__name"),
-        askable=Exists(CaseOwner.objects.askable().filter(pk=OuterRef("pk"))),
+        askable=ExpressionWrapper(can_be_asked(), output_field=BooleanField()),
     )
     return Subquery(owners.annotate(rows=_Rows(row)).values("rows"), output_field=JSONField())
 

@@ -6,9 +6,9 @@ import uuid
 from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, OuterRef, Q
 
-from replaycases.accounts.models import Project, Team, User
+from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.cases.models.case import Case
 from replaycases.cases.models.fixture_revision import FixtureRevision
 from replaycases.cases.models.implementation import Implementation
@@ -114,10 +114,14 @@ class Boundary(models.TextChoices):
 class OwnerQuerySet(ScopedQuerySet["CaseOwner"]):
     def askable(self) -> Self:
         """Those who can be asked now: an active person with a role in the case's project, or a team that has one in
-        it. A team of two such people comes twice: count what is distinct, or ask whether any is there."""
-        person = Q(user__is_active=True, user__memberships__project=F("case__project"))
-        team = Q(team__members__is_active=True, team__members__memberships__project=F("case__project"))
-        return self.filter(person | team)
+        it."""
+        return self.filter(can_be_asked())
+
+
+def can_be_asked() -> Q:
+    """Of each `CaseOwner`. Each way is asked for apart: one search for both takes longer to plan than to run."""
+    active = Membership.objects.filter(project=OuterRef("project"), user__is_active=True)
+    return Q(Exists(active.filter(user=OuterRef("user")))) | Q(Exists(active.filter(user__teams=OuterRef("team"))))
 
 
 class CaseOwner(models.Model):
