@@ -34,6 +34,14 @@ def seen(case: Case) -> str:
     return factories.revision(factories.fresh(case)).fixture_hash
 
 
+@pytest.mark.parametrize("address", [ADDRESS, "/cases/RC-1/demotion/", "/cases/RC-1/overrides/?gate=red"])
+def test_the_bar_says_where_the_page_belongs(people: People, address: str) -> None:
+    factories.redaction_approved(people)
+    html = html_of(people.qa, address)
+    assert 'href="/cases/" aria-current="page"' in html
+    assert 'href="/lanes/" aria-current' not in html
+
+
 def test_a_case_with_open_gates_says_which_and_its_button_is_off(people: People) -> None:
     factories.redaction_approved(people)
     html = html_of(people.qa)
