@@ -2,7 +2,7 @@
 
 Exit codes: 0 well · 2 usage · 10 fixture invalid · 20 not reproduced · 30 current regression · 40 not comparable or one
 side missing · 50 diverged, undetermined and the like · 60 environment or adapter. With several results the smallest
-that is not zero; all are listed.
+that is not zero; all are listed. A command that a signal ends exits 128 and the signal's number.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from replaycases.cli import compare, importing, init, pull, push_results, replay
 from replaycases.cli.output import OutputFailed, complain, drop_output, end_output, say_findings, take_streams
 from replaycases.cli.reading import USAGE, Refused
 
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 def main(argv: list[str] | None = None) -> int:
     take_streams()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
-    options = _parser().parse_args(argv)
     try:
+        for number in STOPPING:
+            signal.signal(number, _stop)
+        options = _parser().parse_args(argv)
         code: int = options.run(options)
         end_output()
     except Refused as refusal:
@@ -51,6 +53,10 @@ class Stopped(BaseException):
 
 
 def _stop(number: int, _: FrameType | None) -> None:
+    """The first signal decides. A second one, as an impatient person or a CI system sends it, must not break into what
+    the first one undoes."""
+    for further in STOPPING:
+        signal.signal(further, signal.SIG_IGN)
     raise Stopped(number)
 
 

@@ -23,6 +23,8 @@ from xml.etree import ElementTree
 from replaycases.cli.reading import USAGE, Refused
 from replaycases.fixture.findings import Finding
 
+TOKEN_VARIABLE = "REPLAYCASES_TOKEN"  # noqa: S105 - a name
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -72,7 +74,7 @@ def complain(text: str) -> None:
 
 def say_json(document: Any) -> None:
     """In ASCII, so that it is harmless and still says every character. Raises OutputFailed."""
-    _print(json.dumps(document, indent=2).replace("\x7f", "\\u007f"))
+    _print(_without_token(json.dumps(document, indent=2)).replace("\x7f", "\\u007f"))
 
 
 def end_output() -> None:
@@ -97,10 +99,16 @@ def _print(text: str) -> None:
 
 def _harmless(text: str) -> str:
     """Further lines of a text, and a first one that a CI system would take for a command, are set off by a bar."""
-    first, *further = printable(text).splitlines() or [""]
+    first, *further = printable(_without_token(text)).splitlines() or [""]
     if first.lstrip().startswith("::"):
         first = f"| {first}"
     return "\n".join([first, *(f"  | {line}" for line in further)])
+
+
+def _without_token(text: str) -> str:
+    """A server, or somebody in its place, can send back the token that it got. A CI log is kept and shared."""
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    return text.replace(token, "[token]") if token else text
 
 
 def say_findings(source: str, findings: Iterable[Finding], *, to: Callable[[str], None] = say) -> None:

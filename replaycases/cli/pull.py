@@ -7,13 +7,15 @@ suite DIR --new SPEC` judges what was pulled. Exit codes: 0 well · 2 refused ·
 from __future__ import annotations
 
 import argparse
+import struct
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
+from typing import IO, Any
+from urllib.parse import quote, urlencode
 
 from replaycases.cli.output import say, say_json
 from replaycases.cli.pulled_lane import digest_of
@@ -26,8 +28,14 @@ from replaycases.fixture.lane_index import LANE_FILE, LaneIndex, LaneIndexInvali
 LARGEST_LANE = 4 * 1024 * 1024 * 1024
 LANES = ("nonblocking", "blocking", "compatibility")
 # What zipfile raises for damaged bytes: RuntimeError for a member that says it is encrypted, NotImplementedError for a
-# compression or version that it does not know.
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+# compression or version that it does not know, ValueError for a name that is no text, and it, OSError or OverflowError
+# for a place outside the file.
+_DAMAGED = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError,
+    OverflowError,
+)  # fmt: skip
+# What a server of ours writes. Others have decoders with memory and errors of their own.
+_COMPRESSIONS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
 def add_to(commands: Any) -> None:
@@ -73,6 +81,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse_what_is_there(target: Path) -> None:
+    if target.is_symlink():
+        raise Refused(USAGE, f"{target}: is a link. Name a folder that is not there yet.")
     try:
         if any(target.iterdir()):
             raise Refused(USAGE, f"{target}: is not empty. Name a folder that is not there yet.")
@@ -85,10 +95,13 @@ def _refuse_what_is_there(target: Path) -> None:
 def _lane_id(server: Server, options: argparse.Namespace) -> str:
     query = urlencode({"project": options.project, "name": options.lane})
     answer = server.get_json(f"/api/v1/lanes/?{query}")
-    lanes = answer.get("results") if isinstance(answer, dict) else None
-    if not lanes:
+    lanes: Any = answer.get("results") if isinstance(answer, dict) else None
+    if lanes == []:
         raise Refused(USAGE, f"{options.server}: there is no lane {options.lane} in project {options.project}.")
-    return str(lanes[0]["id"])
+    try:
+        return quote(lanes[0]["id"], safe="")
+    except (LookupError, TypeError):
+        raise server.misunderstood() from None
 
 
 def _laid_out(server: Server, address: str, options: argparse.Namespace, beside: Path) -> LaneIndex:
@@ -97,18 +110,32 @@ def _laid_out(server: Server, address: str, options: argparse.Namespace, beside:
     folder.mkdir()
     with (beside / "lane.zip").open("w+b") as file:
         server.download(address, file, largest=LARGEST_LANE)
-        try:
-            with zipfile.ZipFile(file) as archive:
-                index = _index(archive, options)
-                for path, data in _verified(archive, index):
-                    (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / path).write_bytes(data)
-        except _DAMAGED as error:
-            raise _refused(f"what came is no whole zip ({type(error).__name__})") from None
+        file.flush()
+        with _opened(file) as archive:
+            index = _index(archive, options)
+            for path, data in _verified(archive, index):
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(data)
     return index
 
 
+@contextmanager
+def _whole() -> Iterator[None]:
+    """Around what reads the zip, and nothing that writes."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise _refused(f"what came is no whole zip ({type(error).__name__})") from None
+
+
+def _opened(file: IO[bytes]) -> zipfile.ZipFile:
+    with _whole():
+        return zipfile.ZipFile(file)
+
+
 def _index(archive: zipfile.ZipFile, options: argparse.Namespace) -> LaneIndex:
+    if any(member.compress_type not in _COMPRESSIONS for member in archive.infolist()):
+        raise _refused("what came is compressed in a way that no lane is")
     names = archive.namelist()
     if names.count(LANE_FILE) != 1:
         raise _refused(f"what came has no {LANE_FILE}")
@@ -118,6 +145,8 @@ def _index(archive: zipfile.ZipFile, options: argparse.Namespace) -> LaneIndex:
         raise _refused(str(error)) from None
     if sorted(names) != sorted([LANE_FILE, *(file.path for file in index.files())]):
         raise _refused("what came holds other files than its index lists")
+    if sum(file.size for file in index.files()) > LARGEST_LANE:
+        raise _refused(f"its files have more than {LARGEST_LANE} bytes")
     if (index.project, index.lane) != (options.project, options.lane):
         raise _refused(f"asked for {options.lane} of {options.project}, got {index.lane} of {index.project}")
     return index
@@ -134,7 +163,7 @@ def _verified(archive: zipfile.ZipFile, index: LaneIndex) -> Iterator[tuple[str,
 
 def _read(archive: zipfile.ZipFile, name: str, size: int) -> bytes:
     """One byte more than it may have at most: a small zip can hold very much."""
-    with archive.open(name) as member:
+    with _whole(), archive.open(name) as member:
         return member.read(size + 1)
 
 

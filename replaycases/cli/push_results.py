@@ -29,25 +29,28 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    report = _report(options)
-    answer = Server(options).post_json("/api/v1/ci-reports/", report)
+    report, server = _report(options), Server(options)
+    answer = server.post_json("/api/v1/ci-reports/", report)
+    kept = answer.get("id") if isinstance(answer, dict) else None
+    if not isinstance(kept, str):
+        raise server.misunderstood()
     lane, side = f"{report['project']} {report['lane']}", report["implementation"]
-    say(f"{lane}: {len(report['results'])} results of {side['name']} {side['version']} kept as {answer['id']}")
+    say(f"{lane}: {len(report['results'])} results of {side['name']} {side['version']} kept as {kept}")
     return 0
 
 
 def _report(options: argparse.Namespace) -> dict[str, Any]:
     document = read_json(options.file)
     try:
-        lane = document["lane"]
+        lane, side = document["lane"], document["implementation"]
         return {
             "project": lane["project"],
             "lane": lane["lane"],
             "lane_digest": lane["digest"],
-            "implementation": document["implementation"],
+            "implementation": {name: side[name] for name in ("name", "version", "commit", "digest")},
             "exit_code": document["exit_code"],
             "build_url": options.build_url,
-            "results": document["results"],
+            "results": list(document["results"]),
         }
     except (KeyError, TypeError):
         text = f"{options.file}: is no result of a pulled lane. `replaycases suite DIR -o FILE` writes one."

@@ -5,20 +5,30 @@ from __future__ import annotations
 import argparse
 import http.client
 import ipaddress
-import json
 import os
+import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from typing import IO, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
+import orjson
+
+from replaycases.cli.output import TOKEN_VARIABLE
 from replaycases.cli.reading import USAGE, Refused
 from replaycases.cli.running import ENVIRONMENT
 
-TOKEN_VARIABLE = "REPLAYCASES_TOKEN"  # noqa: S105 - a name
 SECONDS = 60
+"""How long the server may be silent."""
+LONGEST = 3600
+"""Seconds that one answer may take: a server that sends a byte a minute is never silent."""
 LARGEST_ANSWER = 32 * 1024 * 1024
+MOST_SAID = 2000
+"""Characters of a server's own sentence that are passed on."""
 CHUNK = 1 << 20
+# Refused for now, and not for what was asked: too slow, too early, too many requests.
+_LATER = {408, 425, 429}
 
 
 def add_server_options(parser: argparse.ArgumentParser) -> None:
@@ -36,46 +46,63 @@ class Server:
     def __init__(self, options: argparse.Namespace) -> None:
         self._address = _address(options.server, insecure=options.insecure_http)
         self._headers = {"Authorization": f"Bearer {_token()}", "Accept": "*/*"}
-        self._opener = urllib.request.build_opener(_NoRedirect)
+        self._opener = urllib.request.build_opener(_NoRedirect, *_no_proxy(self._address))
 
     def get_json(self, path: str) -> Any:
         return self._json(urllib.request.Request(self._address + path, headers=self._headers))  # noqa: S310
 
     def post_json(self, path: str, document: Any) -> Any:
         headers = {**self._headers, "Content-Type": "application/json"}
-        data = json.dumps(document).encode()
+        data = orjson.dumps(document)
         return self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
 
     def download(self, path: str, to: IO[bytes], *, largest: int) -> None:
+        """Raises OSError where `to` cannot be written."""
         request = urllib.request.Request(self._address + path, headers=self._headers)  # noqa: S310
-        try:
-            with self._open(request) as response:
-                while chunk := response.read(CHUNK):
-                    if to.tell() + len(chunk) > largest:
-                        raise Refused(ENVIRONMENT, f"{self._address}: the answer is larger than {largest} bytes.")
-                    to.write(chunk)
-        except (OSError, http.client.HTTPException) as error:
-            raise self._broken(error) from None
+        for piece in self._body(request, largest=largest):
+            to.write(piece)
+
+    def misunderstood(self) -> Refused:
+        """For an answer that is JSON of another shape than this server's."""
+        return Refused(ENVIRONMENT, f"{self._address}: the answer is not understood. Is this the right address?")
 
     def _json(self, request: urllib.request.Request) -> Any:
         try:
-            with self._open(request) as response:
-                return json.loads(response.read(LARGEST_ANSWER))
-        except (OSError, http.client.HTTPException) as error:
-            raise self._broken(error) from None
-        except ValueError:
+            return orjson.loads(b"".join(self._body(request, largest=LARGEST_ANSWER)))
+        except orjson.JSONDecodeError:
             raise Refused(ENVIRONMENT, f"{self._address}: the answer is not JSON. Is this the right address?") from None
 
-    def _open(self, request: urllib.request.Request) -> Any:
+    def _body(self, request: urllib.request.Request, *, largest: int) -> Iterator[bytes]:
+        """The answer as it comes. One that breaks off is Refused like one that never came."""
         try:
-            return self._opener.open(request, timeout=SECONDS)
+            with self._opener.open(request, timeout=SECONDS) as response:
+                yield from _pieces(response, largest)
         except urllib.error.HTTPError as error:
             with error:
                 raise _refusal(self._address, error) from None
+        except _Broken as broken:
+            raise Refused(ENVIRONMENT, f"{self._address}: {broken}") from None
+        except (OSError, http.client.HTTPException) as error:
+            why = error.reason if isinstance(error, urllib.error.URLError) else error
+            raise Refused(ENVIRONMENT, f"{self._address}: no answer: {str(why)[:MOST_SAID]}") from None
 
-    def _broken(self, error: Exception) -> Refused:
-        why = error.reason if isinstance(error, urllib.error.URLError) else error
-        return Refused(ENVIRONMENT, f"{self._address}: no answer: {why}")
+
+class _Broken(Exception):
+    """An answer that began and is not taken to its end. The message continues a sentence."""
+
+
+def _pieces(response: Any, largest: int) -> Iterator[bytes]:
+    """A body as it comes, held against its limits after every piece."""
+    size, started = 0, time.monotonic()
+    while piece := response.read1(CHUNK):
+        size += len(piece)
+        if size > largest:
+            raise _Broken(f"the answer is larger than {largest} bytes.")
+        if time.monotonic() - started > LONGEST:
+            raise _Broken(f"the answer took more than {LONGEST} seconds.")
+        yield piece
+    if response.length:
+        raise _Broken(f"the answer broke off: {response.length} bytes are missing.")
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -83,16 +110,30 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def _no_proxy(address: str) -> list[urllib.request.BaseHandler]:
+    """What goes to this machine without TLS must not go through another one, whatever the environment says of proxies.
+    Through TLS a proxy sees nothing."""
+    parts = urlsplit(address)
+    here = parts.scheme == "http" and _is_this_host(parts.hostname or "")
+    return [urllib.request.ProxyHandler({})] if here else []
+
+
 def _refusal(address: str, error: urllib.error.HTTPError) -> Refused:
     """The server's own sentence, if it sent one."""
     try:
-        document = json.loads(error.read(LARGEST_ANSWER))
-        said = document["detail"] if isinstance(document.get("detail"), str) else json.dumps(document)
-        said = " ".join([said, *(str(finding["message"]) for finding in document.get("findings", []))])
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+        said = _sentence(orjson.loads(b"".join(_pieces(error.fp, LARGEST_ANSWER))))
+    except (ValueError, OSError, http.client.HTTPException, _Broken):
         said = error.headers.get("Location", "") if 300 <= error.code < 400 else ""
-    code = USAGE if 300 <= error.code < 500 else ENVIRONMENT
-    return Refused(code, f"{address}: answered {error.code}. {said}".rstrip())
+    code = USAGE if 300 <= error.code < 500 and error.code not in _LATER else ENVIRONMENT
+    return Refused(code, f"{address}: answered {error.code}. {said[:MOST_SAID]}".rstrip())
+
+
+def _sentence(document: Any) -> str:
+    fields: dict[str, Any] = document if isinstance(document, dict) else {}
+    detail, findings = fields.get("detail"), fields.get("findings")
+    said = detail if isinstance(detail, str) else orjson.dumps(document).decode()
+    listed = [one for one in findings if isinstance(one, dict)] if isinstance(findings, list) else []
+    return " ".join([said, *(str(finding.get("message", "")) for finding in listed)])
 
 
 def _token() -> str:
@@ -105,12 +146,21 @@ def _token() -> str:
 
 
 def _address(url: str, *, insecure: bool) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("https", "http") or not parts.hostname or parts.username or parts.query or parts.fragment:
+    """The address put together from the parts that were looked at, so that nobody reads it otherwise."""
+    plain = url.isascii() and url.isprintable() and not set(url) & set(' @?#\\"')
+    try:
+        parts = urlsplit(url if plain else "")
+        host, port = parts.hostname, parts.port
+        (host or "").encode("idna")
+    except ValueError:  # also where a part of the name is too long
+        host = None
+    if not host or parts.scheme not in ("https", "http"):
         raise Refused(USAGE, "--server: must be an address such as https://replaycases.example")
-    if parts.scheme == "http" and not (insecure or _is_this_host(parts.hostname)):
+    if parts.scheme == "http" and not (insecure or _is_this_host(host)):
         raise Refused(USAGE, "--server: http would show the token to everybody on the way. Use https.")
-    return url.rstrip("/")
+    named = f"[{host}]" if ":" in host else host
+    where = named if port is None else f"{named}:{port}"
+    return urlunsplit((parts.scheme, where, parts.path.rstrip("/"), "", ""))
 
 
 def _is_this_host(name: str) -> bool:

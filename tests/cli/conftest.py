@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from replaycases.cli.main import main
+from tests.cli.lying import Liar, lane_files
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 INCIDENTS = REPOSITORY / "examples" / "incidents"
@@ -47,3 +49,34 @@ def manifests(command: Command, tmp_path: Path) -> tuple[Path, Path]:
         code, _, err = command("replay", INCIDENTS / "refund-timeout.json", "--implementation", spec, "-o", path)
         assert code == 0, err
     return paths
+
+
+@pytest.fixture
+def good() -> dict[str, bytes]:
+    """A lane's files by path, made without a server."""
+    return lane_files()
+
+
+@pytest.fixture
+def liars(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Liar]]:
+    """Starts a server that lies."""
+    monkeypatch.setenv("REPLAYCASES_TOKEN", "rc_the-secret")
+    running: list[tuple[Liar, threading.Thread]] = []
+
+    def start() -> Liar:
+        liar = Liar()
+        thread = threading.Thread(target=liar.server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        running.append((liar, thread))
+        return liar
+
+    yield start
+    for liar, thread in running:
+        liar.server.shutdown()
+        thread.join()
+        liar.server.server_close()
+
+
+@pytest.fixture
+def liar(liars: Callable[[], Liar]) -> Liar:
+    return liars()

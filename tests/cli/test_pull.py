@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-import threading
-import zipfile
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +14,10 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import people
 from replaycases.cases.models import Case, CiReport, Classification, Lane, LaneName, Payload
-from replaycases.cli.pulled_lane import digest_of
-from replaycases.fixture.canonical import digest
-from replaycases.fixture.lane_index import LaneIndex, ListedCase, ListedControl, ListedFile, parse
-from replaycases.fixture.load import load_fixture
+from replaycases.fixture.lane_index import parse
 from tests import factories
 from tests.cli.conftest import Command
+from tests.cli.lying import Liar, answer, signed, zipped
 
 
 @pytest.fixture
@@ -154,45 +148,6 @@ def test_a_file_that_is_no_result_of_a_lane_is_not_pushed(command: Command, sign
 # --- a pulled lane that is not as it was listed ---------------------------------------------------------------------
 
 
-def listed(path: str, data: bytes) -> ListedFile:
-    return ListedFile(path=path, sha256=digest_of(data), size=len(data))
-
-
-@pytest.fixture
-def good() -> dict[str, bytes]:
-    """A lane's files by path, made without a server."""
-    files = {
-        "RC-1.json": factories.fixture(),
-        "old/RC-1/1.manifest.json": b"{}",
-        "controls/RC-1/1-confirmed.json": factories.fixture(case_id="control-1"),
-        "controls/RC-1/1-confirmed.mutation.json": factories.MUTATION,
-    }
-    case, control = (load_fixture(files[name]) for name in ("RC-1.json", "controls/RC-1/1-confirmed.json"))
-    entries = [listed(path, data) for path, data in files.items()]
-    entry = ListedCase(
-        readable_id="RC-1",
-        case_id=case.case_id,
-        revision=1,
-        fixture_hash=case.fixture_hash,
-        content_hash=case.content_hash,
-        checks_hash=case.checks_hash,
-        flagged=False,
-        files=tuple(entries[:2]),
-        controls=(
-            ListedControl(
-                name="confirmed",
-                outcome_type="success",
-                fixture_hash=control.fixture_hash,
-                checks_hash=control.checks_hash,
-                mutated_hash="",
-                files=tuple(entries[2:]),
-            ),
-        ),
-    )
-    index = LaneIndex(project="RC", lane="blocking", taken_at="2026-01-01T00:00:00+00:00", entries=(entry,))
-    return {**files, "lane.json": index.dump()}
-
-
 @pytest.fixture
 def laid(good: dict[str, bytes], tmp_path: Path) -> Path:
     for name, data in good.items():
@@ -278,9 +233,7 @@ def test_other_controls_than_the_lanes_are_refused(command: Command, laid: Path,
 
 
 def write_index(folder: Path, document: dict[str, Any]) -> None:
-    """The document with the digest that it then has: what somebody would write who knows how."""
-    signed = {name: value for name, value in document.items() if name not in ("taken_at", "digest")}
-    (folder / "lane.json").write_text(json.dumps({**document, "digest": digest(signed)}))
+    (folder / "lane.json").write_bytes(signed(document))
 
 
 # --- what is not fetched --------------------------------------------------------------------------------------------
@@ -360,49 +313,6 @@ def test_a_server_that_is_not_there_is_no_pass(
 # --- a server that lies ---------------------------------------------------------------------------------------------
 
 
-class Liar:
-    """A server that answers every lane with the given zip."""
-
-    def __init__(self) -> None:
-        self.zip, self.redirect, self.asked = b"", "", []
-        liar = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                liar.asked.append(self.path)
-                self.send_response(302 if liar.redirect else 200)
-                if liar.redirect:
-                    self.send_header("Location", liar.redirect)
-                self.end_headers()
-                self.wfile.write(liar.zip if "export" in self.path else b'{"results": [{"id": "x"}]}')
-
-            def log_message(self, *_: Any) -> None:
-                """Quiet."""
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-
-@pytest.fixture
-def liar(monkeypatch: pytest.MonkeyPatch) -> Iterator[Liar]:
-    monkeypatch.setenv("REPLAYCASES_TOKEN", "rc_x")
-    made = Liar()
-    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
-
-
-def zipped(files: dict[str, bytes]) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return file.getvalue()
-
-
 LIES: dict[str, Callable[[dict[str, bytes]], bytes]] = {
     "other bytes": lambda good: zipped({**good, "RC-1.json": good["RC-1.json"].replace(b"unknown", b"unknowm")}),
     "more bytes": lambda good: zipped({**good, "RC-1.json": good["RC-1.json"] + b" " * 50_000_000}),
@@ -447,7 +357,7 @@ def test_another_lane_than_the_one_asked_for_is_not_laid_down(
 
 
 def test_the_token_follows_no_redirect(command: Command, liar: Liar, tmp_path: Path) -> None:
-    liar.redirect = f"{liar.url}/elsewhere"
+    liar.raw = [answer(b"", "302 Found", f"Location: {liar.url}/elsewhere")]
     code, _, err = command("pull", "--server", liar.url, "--project", "RC", tmp_path / "lane")
     assert code == 2
     assert "answered 302" in err
