@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -20,12 +20,13 @@ from django.utils.safestring import SafeString
 
 from replaycases.accounts.models import Project, Team, User
 from replaycases.cases import searching
-from replaycases.cases.models import Case, CaseOwner, Comparison, LaneName, Stage
+from replaycases.cases.models import Boundary, Case, CaseOwner, Comparison, LaneName, Stage
 from replaycases.web.labels import VERDICTS
 from replaycases.web.members import members_of
 from replaycases.web.pages import ROWS_A_PAGE
 from replaycases.web.templatetags import ui
 from replaycases.web.templatetags.evidence import visible_html
+from replaycases.web.widgets import Select
 
 NO_VERDICT = "none"
 # Only so many are counted and can be leafed through: beyond that a filter finds what one looks for.
@@ -76,19 +77,23 @@ class Listing:
 
 class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
     q = django_filters.CharFilter(method="search", label="Search", widget=forms.TextInput(attrs={"type": "search"}))
-    project = django_filters.ChoiceFilter(method="in_project", empty_label="any project", label="Project")
-    stage = django_filters.ChoiceFilter(choices=Stage.choices, empty_label="any stage", label="Stage")
-    lane = django_filters.ChoiceFilter(choices=LaneName.choices, empty_label="any lane", label="Lane")
+    project = django_filters.ChoiceFilter(
+        method="in_project", widget=Select, empty_label="any project", label="Project"
+    )
+    stage = django_filters.ChoiceFilter(choices=Stage.choices, widget=Select, empty_label="any stage", label="Stage")
+    lane = django_filters.ChoiceFilter(choices=LaneName.choices, widget=Select, empty_label="any lane", label="Lane")
     verdict = django_filters.ChoiceFilter(
         choices=[(NO_VERDICT, "None yet"), *((key, look.word) for key, look in VERDICTS.items())],
         method="with_verdict",
+        widget=Select,
         empty_label="any verdict",
         label="Latest verdict",
     )
-    owner = django_filters.ChoiceFilter(method="owned_by", empty_label="any owner", label="Owner")
+    owner = django_filters.ChoiceFilter(method="owned_by", widget=Select, empty_label="any owner", label="Owner")
     expires = django_filters.ChoiceFilter(
         choices=[(days, f"in {days} day{'s' if days > 1 else ''}") for days in SOON],
         method="expiring",
+        widget=Select,
         empty_label="any time",
         label="Evidence expires",
     )
@@ -109,8 +114,8 @@ class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filte
         self.projects = {project.key: project for project in projects}
         # Whether a word that is found nearly everywhere was searched for: then the matches are not counted.
         self.frequent = False
-        # What says whose the cases are, where one person or team was asked for.
-        self.owners: QuerySet[CaseOwner] | None = None
+        # What says whose the cases are, one for each person or team that was asked for.
+        self.owners: list[QuerySet[CaseOwner]] = []
         self.filters["project"].extra["choices"] = [(key, key) for key in self.projects]
         self.filters["owner"].extra["choices"] = owner_choices(projects)
         for field in self.form.fields.values():
@@ -130,11 +135,12 @@ class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filte
 
     def owned_by(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
         kind, _, key = value.partition(":")
+        owners = CaseOwner.objects.filter(project__in=[project.pk for project in self.projects.values()])
         if kind != "me":
-            owners = CaseOwner.objects.filter(**{kind: UUID(key)})
-            self.owners = owners.filter(project__in=[project.pk for project in self.projects.values()])
-            return cases.filter(Exists(owners.filter(case=OuterRef("pk"))))
+            self.owners = [owners.filter(**{kind: UUID(key)})]
+            return cases.filter(Exists(self.owners[0].filter(case=OuterRef("pk"))))
         teams = list(self.user.teams.values_list("pk", flat=True))
+        self.owners = [owners.filter(user=self.user), *(owners.filter(team=team) for team in teams)]
         # Two lists of keys, each from one index: a database that is asked for "either of" a case reads every owner.
         mine = (CaseOwner.objects.filter(user=self.user), CaseOwner.objects.filter(team__in=teams))
         return cases.filter(Q(pk__in=mine[0].values("case")) | Q(pk__in=mine[1].values("case")))
@@ -146,14 +152,14 @@ class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filte
         return cases.filter(**{name: True}) if value else cases
 
     @property
-    def owned(self) -> QuerySet[CaseOwner] | None:
-        """Where an owner and perhaps a project are all that is asked for: the rows that say so, which are counted and
-        leafed through faster than the cases are. After `qs`."""
+    def owned(self) -> list[QuerySet[CaseOwner]]:
+        """Where an owner and perhaps a project are all that is asked for: the rows that say so, which are leafed
+        through faster than the cases are. After `qs`."""
         asked = {name for name, value in self.form.cleaned_data.items() if value}
-        if self.owners is None or not asked <= {"owner", "project"}:
-            return None
+        if not asked <= {"owner", "project"}:
+            return []
         key = self.form.cleaned_data["project"]
-        return self.owners.filter(project=self.projects[key]) if key else self.owners
+        return [owners.filter(project=self.projects[key]) for owners in self.owners] if key else self.owners
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -163,13 +169,14 @@ class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filte
 
 def owner_choices(projects: Iterable[Project]) -> list[tuple[str, Any]]:
     """Me, the teams and the people of the projects. Two queries."""
-    keys = [project.pk for project in projects]
-    teams = Team.objects.filter(project__in=keys).select_related("project")
+    keys = {project.pk: project.key for project in projects}
+    teams = Team.objects.filter(project__in=keys).values_list("pk", "name", "project_id")
+    people = members_of(projects).values_list("pk", "display_name", "username")
     many = len(keys) > 1
     return [
         ("me", "me, or a team of mine"),
-        ("Teams", [(f"team:{team.pk}", f"{team.name} ({team.project.key})" if many else team.name) for team in teams]),
-        ("People", [(f"user:{person.pk}", str(person)) for person in members_of(projects)]),
+        ("Teams", [(f"team:{pk}", f"{name} ({keys[project]})" if many else name) for pk, name, project in teams]),
+        ("People", [(f"user:{pk}", display_name or username) for pk, display_name, username in people]),
     ]
 
 
@@ -198,30 +205,44 @@ def listing(found: CaseFilter, number: str | None) -> Listing:
     )
 
 
-def _rows(cases: QuerySet[Case], owned: QuerySet[CaseOwner] | None, page: int) -> list[tuple[Any, ...]]:
+def _rows(cases: QuerySet[Case], owned: Sequence[QuerySet[CaseOwner]], page: int) -> list[tuple[Any, ...]]:
     """The rows of the page and one more, which says that there is a next page."""
     start = (page - 1) * ROWS_A_PAGE
     if start >= COUNTED:
         return []
     end = start + ROWS_A_PAGE + 1
-    if owned is None:
-        return list(cases.values_list(*COLUMNS)[start:end])
-    # An owner of several boundaries of a case comes once; all three are of the index.
-    newest = owned.order_by("-case_created_at", "-case_number", "case_id")
-    keys = newest.values_list("case_created_at", "case_number", "case_id").distinct()
-    chosen = [case for _, _, case in keys[start:end]]
-    return list(Case.objects.filter(pk__in=chosen).order_by(*ORDER).values_list(*COLUMNS))
+    if len(owned) == 1:
+        # An owner of several boundaries of a case comes once; all three are of the index.
+        newest = owned[0].order_by("-case_created_at", "-case_number", "case_id")
+        keys = newest.values_list("case_created_at", "case_number", "case_id").distinct()
+        chosen = [case for _, _, case in keys[start:end]]
+        return list(Case.objects.filter(pk__in=chosen).order_by(*ORDER).values_list(*COLUMNS))
+    if owned:
+        cases = Case.objects.filter(_newest_of(owned, end)).order_by(*ORDER)
+    return list(cases.values_list(*COLUMNS)[start:end])
 
 
-def _total(cases: QuerySet[Case], owned: QuerySet[CaseOwner] | None, rows: Sequence[Any], page: int) -> int | None:
-    """How many there are, None for more than COUNTED. Not asked of the database where the rows tell."""
+def _newest_of(owned: Sequence[QuerySet[CaseOwner]], count: int) -> Q:
+    """So many of the newest cases of each owner, or a few more: an owner has at most every boundary of a case."""
+    newest = Q()
+    for owners in owned:
+        rows = owners.order_by("-case_created_at", "-case_number").values("case")
+        newest |= Q(pk__in=rows[: count * len(Boundary)])
+    return newest
+
+
+def _total(cases: QuerySet[Case], owned: Sequence[QuerySet[CaseOwner]], rows: Sequence[Any], page: int) -> int | None:
+    """How many there are, None for more than COUNTED. Not asked of the database where the rows tell, nor where cases of
+    several owners fill the page: to count them takes longer than to find them."""
     if 0 < len(rows) <= ROWS_A_PAGE or (page == 1 and not rows):
         return (page - 1) * ROWS_A_PAGE + len(rows)
+    if len(owned) > 1 and rows:
+        return None
     few = slice(0, COUNTED + 1)
-    if owned is None:
-        counted: int = cases.order_by().values("pk")[few].count()
+    if len(owned) == 1:
+        counted = owned[0].order_by().values("case_id").distinct()[few].count()
     else:
-        counted = owned.order_by().values("case_id").distinct()[few].count()
+        counted = cases.order_by().values("pk")[few].count()
     return counted if counted <= COUNTED else None
 
 
@@ -231,10 +252,11 @@ def _drawn(rows: Sequence[tuple[Any, ...]], keys: Mapping[UUID, str]) -> SafeStr
     at = COLUMNS.index("latest_comparison_id")
     compared = [row[at] for row in rows if row[at] is not None]
     numbers = dict(Comparison.objects.filter(pk__in=compared).order_by().values_list("pk", "number"))
-    return SafeString("\n".join(_row(row, keys, numbers) for row in rows))
+    zone = timezone.get_current_timezone()
+    return SafeString("\n".join(_row(row, keys, numbers, zone) for row in rows))
 
 
-def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], numbers: Mapping[UUID, int]) -> str:
+def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], numbers: Mapping[UUID, int], zone: tzinfo) -> str:
     project, number, title, incident, stage, lane, verdict, newest, flagged, security, contained, expires, at = values
     key, compared = keys[project], numbers.get(newest)
     address = f"{_list_address()}{key}-{number}/"
@@ -248,7 +270,7 @@ def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], numbers: Mapping[UUI
         f'<tr><th scope="row" class="id"><a href="{address}">{key}-{number}</a></th>'
         f'<td class="grow">{visible_html(title)}{marks}</td><td class="nw">{visible_html(incident)}</td>'
         f"<td>{_stage(stage)}</td><td>{_lane(lane)}</td><td>{shown}</td>"
-        f'<td class="nw">{_day(expires)}</td><td class="r nw">{_day(at)}</td></tr>'
+        f'<td class="nw">{_day(expires, zone)}</td><td class="r nw">{_day(at, zone)}</td></tr>'
     )
 
 
@@ -285,11 +307,11 @@ def _mark(css: str, icon: str, words: str) -> str:
 _MONTHS = ("", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def _day(at: datetime | None) -> str:
+def _day(at: datetime | None, zone: tzinfo) -> str:
     """The day of an instant, with the full time on hover, as `{% when at "day" %}` draws it."""
     if at is None:
         return _mute("-")
-    local = timezone.localtime(at)
+    local = at.astimezone(zone)
     full = local.isoformat(sep=" ", timespec="seconds")
     words = f"{local.day} {_MONTHS[local.month]} {local.year}"
     return f'<time datetime="{full[:10]}T{full[11:]}" title="{full[:19]}, UTC{full[19:]}">{words}</time>'

@@ -75,6 +75,29 @@ def test_a_persons_cases_are_leafed_through_once_each_and_only_where_they_may_be
     assert listed(signed_in, f"?owner=user:{colleague.pk}&flagged=on") == ["RC-2"]
 
 
+def test_ones_own_and_ones_teams_cases_are_leafed_through_together_once_each(
+    signed_in: Client, three: list[Case], everyone: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teams = [Team.objects.create(project=project, name=name) for name in ("One", "Two")]
+    for team in teams:
+        team.members.add(everyone)
+    other = factories.project("OTHER")
+    hidden = factories.case(other, factories.everyone(other))
+    for case, owner in ((three[2], {"team": teams[0]}), (three[1], {"user": everyone}), (hidden, {"user": everyone})):
+        for boundary in (Boundary.WORKFLOW, Boundary.PRIVACY, Boundary.DEPENDENCY):
+            CaseOwner.objects.create(case=case, boundary=boundary, **owner)
+    CaseOwner.objects.create(case=three[1], boundary=Boundary.SUITE_POLICY, team=teams[1])
+    CaseOwner.objects.create(case=three[0], boundary=Boundary.WORKFLOW, user=everyone)
+    assert listed(signed_in, "?owner=me") == ["RC-3", "RC-2", "RC-1"]
+    assert "1 to 3 of 3" in signed_in.get("/cases/?owner=me").content.decode()
+    monkeypatch.setattr(case_list, "ROWS_A_PAGE", 1)
+    pages = [f"?owner=me{more}" for more in ("", "&page=2", "&page=3", "&page=9", "&project=RC")]
+    assert [listed(signed_in, page) for page in pages] == [["RC-3"], ["RC-2"], ["RC-1"], ["RC-1"], ["RC-3"]]
+    told = [signed_in.get(f"/cases/{page}").content.decode() for page in pages[:4]]
+    for words, html in zip(("1 to 1, and more", "2 to 2, and more", "3 to 3 of 3", "3 to 3 of 3"), told, strict=True):
+        assert words in html
+
+
 def test_marks_and_expiry_filter_and_what_runs_out_first_stands_first(signed_in: Client, three: list[Case]) -> None:
     now = timezone.now()
     change(three[0], evidence_expires_at=now + timedelta(days=5), flagged=True)
