@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -91,6 +92,25 @@ def test_the_case_page_keeps_statement_stage_lane_and_results_apart(
     assert html.count("2 of 2 the same") == 2
     assert "Verified red to green" in html
     assert "asked for a comparison" in html
+
+
+def docket_of(client: Client) -> str:
+    return html_of(client, "/cases/RC-1/").partition('id="docket"')[2].partition("</section>")[0]
+
+
+def test_a_case_that_nobody_asked_to_compare_is_not_said_to_wait(
+    signed_in: Client, case: Case, everyone: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    assert "not compared yet" in docket_of(signed_in)
+    first = recorded.compared(case, everyone)
+    assert first.old is not None
+    assert first.new is not None
+    assert "not compared yet" not in docket_of(signed_in)
+    with django_capture_on_commit_callbacks(execute=True):
+        factories.control(factories.revision(case), everyone)
+    assert "Control not passed" in docket_of(signed_in)
+    recorded.requested(case, everyone, first.old, first.new)
+    assert "Waiting for runs" in docket_of(signed_in)
 
 
 def test_controls_show_their_result_and_their_mutations(signed_in: Client, case: Case, everyone: User) -> None:
