@@ -9,11 +9,14 @@ than one way. Ids elsewhere are never looked at, because they repeat within real
 
 from __future__ import annotations
 
+import hashlib
+import json
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from replaycases.fixture.canonical import digest
 from replaycases.importers.neutral import HumanStep, ModelStep, Note, RetrievalStep, Step, ToolStep
 
 JSON = Any
@@ -64,7 +67,18 @@ class ModelExchange:
     said: JSON = None
 
 
-Recorded = ModelExchange | ToolStep | RetrievalStep | HumanStep
+@dataclass(frozen=True, kw_only=True)
+class AgentTool:
+    """A tool run that holds model calls of its own: code of the workflow and no boundary. It claims its call, so that
+    what is inside stands in the run in its place."""
+
+    source: str
+    tool: str
+    arguments: JSON = None
+    call_id: str | None = None
+
+
+Recorded = ModelExchange | ToolStep | RetrievalStep | HumanStep | AgentTool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,13 +116,19 @@ class _Assembly:
     notes: list[Note] = field(default_factory=list)
     claimed: set[int] = field(default_factory=set)
     heard: set[str] = field(default_factory=set)
+    names: dict[int, str] = field(default_factory=dict)
 
     def run(self) -> None:
+        self.ran = _Ran(self.recorded)
+        self.told = _Told(self.recorded)
         for at, item in enumerate(self.recorded):
             if isinstance(item, ModelExchange):
                 self._people(item)
                 self.steps.append(item.step)
                 self._tools(at, item)
+            elif isinstance(item, AgentTool):
+                text = "a tool that holds model calls is code of the workflow: what it called stands in its place"
+                self.notes.append(_note("left_out", item.source, text))
             elif at not in self.claimed:
                 self.steps.append(item)
         self._strays()
@@ -118,14 +138,27 @@ class _Assembly:
         said = max((n for n, turn in enumerate(exchange.sent) if turn.role == "assistant"), default=None)
         if said is None:
             return
-        for at in range(said + 1, len(exchange.sent)):
-            turn, spoken = exchange.sent[at], exchange.sent[said]
-            known = digest([_comparable(item.raw) for item in exchange.sent[: at + 1]])
-            if turn.role == "user" and not turn.answers and known not in self.heard and not spoken.calls:
-                self.heard.add(known)
-                self.steps.append(
-                    HumanStep(source=exchange.step.source, question=spoken.content, decision=turn.content)
-                )
+        spoken = exchange.sent[said]
+        new = range(said + 1, len(exchange.sent))
+        people = [at for at in new if exchange.sent[at].role == "user" and not exchange.sent[at].answers]
+        if spoken.calls or not people:
+            return
+        known = self._known(exchange.sent)
+        for at in people:
+            if known[at] not in self.heard:
+                self.heard.add(known[at])
+                decision = exchange.sent[at].content
+                self.steps.append(HumanStep(source=exchange.step.source, question=spoken.content, decision=decision))
+
+    def _known(self, sent: Sequence[Turn]) -> list[str]:
+        """A name for the conversation up to each turn. A turn that several requests share is looked at once."""
+        so_far, names = "", []
+        for turn in sent:
+            if id(turn) not in self.names:
+                self.names[id(turn)] = _key(turn.raw)
+            so_far = _hash(so_far + self.names[id(turn)])
+            names.append(so_far)
+        return names
 
     def _tools(self, at: int, exchange: ModelExchange) -> None:
         calls = exchange.asked
@@ -133,8 +166,10 @@ class _Assembly:
             return
         answers = self._answers(at, calls)
         for index, call in enumerate(calls):
-            ran = self._ran(at, call)
-            answer = answers[index]
+            found = self._ran(at, call)
+            if isinstance(found, AgentTool):
+                continue
+            ran, answer = found, answers[index]
             if ran is None and answer is None:
                 text = "a tool call has no answer in the file"
                 self.notes.append(
@@ -142,34 +177,23 @@ class _Assembly:
                 )
             self.steps.append(_tool(call, ran, answer, group=at if len(calls) > 1 else None))
 
-    def _ran(self, at: int, call: AskedCall) -> ToolStep | None:
-        """The tool step that is this call's: by id, else the next of this tool with these arguments, else of this
-        tool. A step that has another id is another call's."""
-        later = [
-            (n, item)
-            for n, item in enumerate(self.recorded[at + 1 :], at + 1)
-            if isinstance(item, ToolStep) and n not in self.claimed and item.tool == call.tool
-        ]
-        named = [pair for pair in later if call.call_id is not None and pair[1].call_id == call.call_id]
-        nameless = [pair for pair in later if call.call_id is None or pair[1].call_id is None]
-        same = [pair for pair in nameless if pair[1].arguments == call.arguments]
-        found = next(iter(named or same or nameless), None)
+    def _ran(self, at: int, call: AskedCall) -> ToolStep | AgentTool | None:
+        """The tool run that is this call's, which nobody else claims from here on."""
+        found, guessed = self.ran.of(at, call)
         if found is None:
             return None
-        if not named and len(nameless) > 1:
+        item = self.recorded[found]
+        assert isinstance(item, ToolStep | AgentTool)
+        if guessed:
             text = "a call and its answer were paired by their order"
-            self.notes.append(_note("guessed_pairing", found[1].source, text))
-        self.claimed.add(found[0])
-        return found[1]
+            self.notes.append(_note("guessed_pairing", item.source, text))
+        self.claimed.add(found)
+        return item
 
     def _answers(self, at: int, calls: tuple[AskedCall, ...]) -> list[GivenAnswer | None]:
         """What the first later request that holds these calls says of them, one for each."""
-        for item in self.recorded[at + 1 :]:
-            if isinstance(item, ModelExchange):
-                block = _block(item.sent, calls)
-                if block is not None:
-                    return self._paired(calls, block)
-        return [None] * len(calls)
+        block = self.told.after(at, calls)
+        return [None] * len(calls) if block is None else self._paired(calls, block)
 
     def _paired(self, calls: tuple[AskedCall, ...], block: list[GivenAnswer]) -> list[GivenAnswer | None]:
         wanted = [call.call_id for call in calls]
@@ -196,6 +220,81 @@ class _Assembly:
                     self.notes.append(_note("result_without_call", answer.source, "an answer has no call before it"))
 
 
+class _Ran:
+    """The tool runs that were recorded by themselves, to be found from a call that asked for one: by id, else the next
+    of this tool with these arguments, else of this tool. A run that has another id is another call's."""
+
+    def __init__(self, recorded: Sequence[Recorded]) -> None:
+        self.named: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self.same: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self.any: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self.keys: dict[int, list[list[int]]] = {}
+        for at, item in enumerate(recorded):
+            if isinstance(item, ToolStep | AgentTool):
+                self._file(at, item)
+
+    def _file(self, at: int, item: ToolStep | AgentTool) -> None:
+        lists = []
+        if item.call_id is not None:
+            lists.append(self.named[item.tool, item.call_id])
+        for whose in ("all", *(() if item.call_id is not None else ("nameless",))):
+            lists += [self.same[item.tool, whose, _key(item.arguments)], self.any[item.tool, whose]]
+        for places in lists:
+            places.append(at)
+        self.keys[at] = lists
+
+    def of(self, at: int, call: AskedCall) -> tuple[int | None, bool]:
+        """Its place after `at`, and whether it was guessed among several."""
+        whose = "all" if call.call_id is None else "nameless"
+        named = () if call.call_id is None else self.named.get((call.tool, call.call_id), ())
+        same = self.same.get((call.tool, whose, _key(call.arguments)), ())
+        anyone = self.any.get((call.tool, whose), ())
+        for places in (named, same, anyone):
+            first = bisect_right(places, at)
+            if first < len(places):
+                found = places[first]
+                guessed = places is not named and len(anyone) - bisect_right(anyone, at) > 1
+                self._forget(found)
+                return found, guessed
+        return None, False
+
+    def _forget(self, at: int) -> None:
+        for places in self.keys.pop(at):
+            del places[bisect_left(places, at)]
+
+
+class _Told:
+    """Where each set of calls stands in the requests. A turn that several requests share is filed once, for the first:
+    a call is asked for before a request brings it back."""
+
+    def __init__(self, recorded: Sequence[Recorded]) -> None:
+        self.recorded = recorded
+        self.places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        filed: set[int] = set()
+        for at, item in enumerate(recorded):
+            for place, turn in enumerate(item.sent if isinstance(item, ModelExchange) else ()):
+                if turn.calls and id(turn) not in filed:
+                    filed.add(id(turn))
+                    self.places[_of_calls(turn.calls)].append((at, place))
+
+    def after(self, at: int, calls: tuple[AskedCall, ...]) -> list[GivenAnswer] | None:
+        """The answers right after the last assistant turn with exactly these calls, in the first later request that
+        has such a turn; None if none has."""
+        places = self.places.get(_of_calls(calls), [])
+        first = bisect_left(places, (at + 1, 0))
+        if first == len(places):
+            return None
+        request = places[first][0]
+        _, place = places[bisect_left(places, (request + 1, 0)) - 1]
+        exchange = self.recorded[request]
+        assert isinstance(exchange, ModelExchange)
+        return list(_following(exchange.sent, place))
+
+
+def _of_calls(calls: tuple[AskedCall, ...]) -> str:
+    return _key([[call.tool, call.arguments] for call in calls])
+
+
 def _tool(call: AskedCall, ran: ToolStep | None, answer: GivenAnswer | None, *, group: int | None) -> ToolStep:
     """The call as asked for, with what the tool's own record says of its answer, else what the next request says."""
     told = ran if ran is not None and ran.answered else answer
@@ -214,14 +313,6 @@ def _tool(call: AskedCall, ran: ToolStep | None, answer: GivenAnswer | None, *, 
     )
 
 
-def _block(sent: Sequence[Turn], calls: tuple[AskedCall, ...]) -> list[GivenAnswer] | None:
-    """The answers right after the last assistant turn with exactly these calls; None if no turn has them."""
-    for at in reversed(range(len(sent))):
-        if sent[at].calls and _same_calls(sent[at].calls, calls):
-            return list(_following(sent, at))
-    return None
-
-
 def _following(sent: Sequence[Turn], at: int) -> Iterator[GivenAnswer]:
     for turn in sent[at + 1 :]:
         if not turn.answers:
@@ -237,12 +328,12 @@ def _uncalled(sent: Sequence[Turn]) -> Iterator[GivenAnswer]:
         called = bool(turn.calls) or (called and bool(turn.answers))
 
 
-def _same_calls(some: tuple[AskedCall, ...], others: tuple[AskedCall, ...]) -> bool:
-    return [(call.tool, call.arguments) for call in some] == [(call.tool, call.arguments) for call in others]
+def _key(value: JSON) -> str:
+    return _hash(json.dumps(value, sort_keys=True, default=str))
 
 
-def _comparable(raw: JSON) -> JSON:
-    return raw if isinstance(raw, dict | list | str) else str(raw)
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _note(kind: Any, source: str, text: str, cost: str = "") -> Note:
