@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.mail import EmailMessage
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -280,10 +281,21 @@ def test_an_invitation_shows_its_link_once(administering: Client) -> None:
     answer = administering.post("/people/RC/invitations/", {"email": "ada@example.invalid", "roles": ["qa"]})
     assert answer.status_code == 201
     assert "No mail is sent from here: copy the link" in text(answer)
-    link = re.search(r"http://localhost:8000/invitations/([\w-]{43})/", text(answer))
+    link = re.search(r"http://testserver/invitations/([\w-]{43})/", text(answer))
     assert link is not None
     assert invitations.find(link.group(1)) == Invitation.objects.get()
     assert link.group(1) not in text(administering.get("/people/RC/"))
+
+
+def test_a_link_bears_the_name_by_which_the_page_was_opened_and_a_mail_the_configured_one(
+    administering: Client, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: Any
+) -> None:
+    said = {"email": "ada@example.invalid", "roles": ["qa"]}
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = administering.post("/people/RC/invitations/", said, headers={"host": "127.0.0.1:8123"})
+    assert "http://127.0.0.1:8123/invitations/" in text(answer)
+    assert "http://localhost:8000/invitations/" not in text(answer)
+    assert "http://localhost:8000/invitations/" in mailoutbox[0].body
 
 
 def test_a_mail_is_said_to_be_on_its_way_only_where_one_is_sent(settings: Any) -> None:

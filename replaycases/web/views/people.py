@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -238,7 +239,8 @@ def invite(request: HttpRequest, key: str) -> HttpResponse:
         except ValidationError as refused:
             form.add_error(None, refused)
         else:
-            link = invitations.link_to(secret)
+            # Under the name by which this page was opened: whoever copies the link reaches the server by it.
+            link = request.build_absolute_uri(reverse("invitation_link", args=[secret]))
             return _render_people(
                 request, project, invitation=made, link=link, mail_is_sent=invitations.mail_is_sent(), status=201
             )
