@@ -11,12 +11,10 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
-from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import REQUESTS_REPLAYS
-from replaycases.cases import events, evidence
+from replaycases.cases import events, evidence, policies
 from replaycases.cases.lane_export import EXPORTED
-from replaycases.cases.locks import lock_project
 from replaycases.cases.models import AuditEvent, CiReport, CiResult, FixtureRevision, Lane, LaneName
 from replaycases.fixture.canonical import digest
 from replaycases.verdict.labels import Label, exit_code
@@ -61,9 +59,8 @@ def receive(actor: User, *, project: Project, lane: LaneName, reported: Reported
     """Keep the report, once: the same one again is the one that is kept, and then the second value is False. A case of
     the lane without a result is kept as one with an empty label. Raises PermissionDenied, and ReportRefused for a lane
     digest or a case that this server never gave out, and for an exit code 0 that the labels do not bear."""
-    access.require(actor, project, *REQUESTS_REPLAYS)
     with transaction.atomic():
-        lock_project(project)
+        policies.require_roles_locked(actor, project, *REQUESTS_REPLAYS)
         place = Lane.objects.filter(project=project, name=lane).first()
         given_out = _given_out(place, reported.lane_digest) if place else None
         if place is None or given_out is None:

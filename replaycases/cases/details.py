@@ -218,6 +218,7 @@ def confirm_grader_finding(actor: User, *, finding: GraderFinding) -> GraderFind
     policies.refuse_tokens(actor)
     with transaction.atomic():
         case = policies.require_locked(case, actor, "edit_details")
+        access.require(actor, case.project, *DECIDES_EXPECTATION)
         kept = GraderFinding.objects.select_for_update(no_key=True).get(pk=finding.pk)
         why_not = why_not_confirm(actor, recorded_by=kept.recorded_by_id, confirmed=kept.confirmed_at is not None)
         if why_not:

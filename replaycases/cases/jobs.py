@@ -265,8 +265,8 @@ def cancel(actor: User, *, subject: RunSet | Comparison) -> int:
     """Cancel what has not ended of a set, or of the sets that a comparison asked for: queued runs at once, running ones
     through their supervisor. Returns how many. A comparison also reads runs that others asked for; those go on, or
     cancelling one's own would take them from somebody else. Raises PermissionDenied."""
-    access.require(actor, subject.project, *REQUESTS_REPLAYS)
     with transaction.atomic():
+        policies.require_roles_locked(actor, subject.project, *REQUESTS_REPLAYS)
         ids = list(_outstanding(subject).values_list("id", flat=True))
         for run_id in ids:
             _cancel_one(run_id)
@@ -306,6 +306,7 @@ def void(actor: User, *, run_set: RunSet, reason: str) -> None:
     if not reason.strip():
         raise ValidationError("Say why the set is voided.")
     with transaction.atomic():
+        policies.require_roles_locked(actor, run_set.project, *VOIDS_RUN_SETS)
         why = evidence.printable(reason.strip(), cap=REASON_CAP)
         standing = RunSet.objects.filter(pk=run_set.pk, voided_at=None)
         if not standing.update(voided_at=Now(), voided_by=actor, void_reason=why):

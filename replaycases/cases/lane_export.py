@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 
-from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import events, evidence
-from replaycases.cases.locks import lock_project
+from replaycases.cases import events, evidence, policies
 from replaycases.cases.models import (
     Classification,
     Control,
@@ -67,10 +64,8 @@ def take(actor: User, *, lane: Lane) -> Taken:
     """What stands in the lane now, all of it. The project's row is locked meanwhile: nothing enters or leaves. Raises
     PermissionDenied for somebody without a role in the project, and InvalidTransition, naming the cases, if bytes of
     one are still quarantined: no case of a lane is left out. Controls that are not approved are, by name."""
-    if not access.roles_of(actor, lane.project):
-        raise PermissionDenied(access.lacking(lane.project, Role))
     with transaction.atomic():
-        lock_project(lane.project)
+        policies.require_roles_locked(actor, lane.project, *Role)
         stays = _stays(lane)
         collected = _Collected()
         index = LaneIndex(

@@ -143,7 +143,7 @@ def set_policy(actor: User, *, lane: Lane, repeated_runs: int, minimum_history: 
     access.require(actor, lane.project, *SETS_LANE_POLICY)
     policies.refuse_tokens(actor)
     with transaction.atomic():
-        lock_project(lane.project)
+        policies.require_roles_locked(actor, lane.project, *SETS_LANE_POLICY)
         kept, _ = Lane.objects.get_or_create(project=lane.project, name=lane.name)
         before = {"repeated_runs": kept.repeated_runs, "minimum_history": kept.minimum_history}
         kept.repeated_runs, kept.minimum_history = repeated_runs, minimum_history

@@ -283,10 +283,10 @@ def revoke_token(actor: User, *, token: ApiToken) -> ApiToken:
     """End one's own token, or as administrator that of anybody in the project, at once. Raises PermissionDenied, or
     InvalidTransition if it is revoked already."""
     policies.refuse_tokens(actor)
-    if token.user_id != actor.pk:
-        require_administrator(actor, token.project)
     with transaction.atomic():
         lock_project(token.project)
+        if token.user_id != actor.pk:
+            require_administrator(actor, token.project)
         token = ApiToken.objects.select_for_update(of=("self",)).select_related("project").get(pk=token.pk)
         if token.revoked_at is not None:
             raise policies.InvalidTransition(f"The token {token} is revoked already.")

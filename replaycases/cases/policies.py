@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 
 from replaycases.accounts import access
 from replaycases.accounts import roles as may
-from replaycases.accounts.models import User
+from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, reading
 from replaycases.cases.locks import lock_project
@@ -194,6 +194,13 @@ def require_locked(case: Case, actor: User, name: ActionName) -> Case:
     held = locked(case)
     require(held, actor, name)
     return held
+
+
+def require_roles_locked(actor: User, project: Project, *roles: Role) -> None:
+    """`access.require` with the project's row locked until the caller's transaction ends, for what is decided without a
+    case. Roles are taken away under the same lock: whoever loses theirs while they wait for it is refused."""
+    lock_project(project)
+    access.require(actor, project, *roles)
 
 
 def locked(case: Case) -> Case:

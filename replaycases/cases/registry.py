@@ -17,7 +17,7 @@ from django.db import transaction
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import REGISTERS_IMPLEMENTATIONS
-from replaycases.cases import archives, events, evidence
+from replaycases.cases import archives, events, evidence, policies
 from replaycases.cases.models import Classification, Implementation
 from replaycases.cases.models.implementation import NAME_LENGTH
 from replaycases.fixture import strict_json
@@ -124,6 +124,7 @@ def _register(actor: User, project: Project, root: Path, spec: Path, *, allowed_
             "leave out what the replay does not need",
         )
     with transaction.atomic():
+        policies.require_roles_locked(actor, project, *REGISTERS_IMPLEMENTATIONS)
         payload = evidence.store(
             project, packed, media_type=evidence.ARCHIVE_TYPE, classification=Classification.REDACTED
         )

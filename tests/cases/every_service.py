@@ -1,0 +1,323 @@
+"""Every service that writes, as the modules themselves name them, each with one call that would do something."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from axes.models import AccessAttempt
+from django.utils import timezone
+
+import replaycases.cases
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import Role
+from replaycases.cases import (
+    ci_results,
+    closing,
+    comments,
+    dependency,
+    details,
+    flags,
+    intake,
+    invitations,
+    jobs,
+    lane_export,
+    lanes,
+    people,
+    proposals,
+    registry,
+    users,
+)
+from replaycases.cases import lifecycle as stages
+from replaycases.cases.models import Boundary, Case, ClosingStep, Comparison, FlagReason, Lane, LaneName
+from tests import factories
+
+# What takes an actor and decides nothing: questions, exports that are read, and parts of a service's transaction.
+NO_SERVICE = {
+    "audit_export": {"export", "export_case"},
+    "decisions": {"own_work", "own_work_of", "record", "require_not_author"},
+    "declaring": {"declare"},
+    "details": {"why_not_confirm"},
+    "events": {"record"},
+    "expiry": {"end_with", "extend"},
+    "gate_rules": {"promoter"},
+    "gates": {"gates_from", "gates_of", "gates_of_many", "require_open"},
+    "lane_moves": {"enter"},
+    "lanes": {"preview"},
+    "lifecycle": {"demote", "retire", "revision_added"},
+    "people": {"record_roles", "require_administrator"},
+    "policies": {
+        "available_actions",
+        "refuse_tokens",
+        "require",
+        "require_locked",
+        "require_roles_locked",
+        "why_not_allowed",
+    },
+    "proposals": {"why_not_decide", "why_not_decide_each", "why_not_second"},
+    "registry": {"register_path"},  # another way to the same as an archive
+    "users": {"note_password_set", "require_superuser"},
+}
+
+
+def named() -> set[str]:
+    """ "module.function" of every public function that takes an actor or records an event, but for those above."""
+    return {f"{module}.{name}" for module, name in _functions() if name not in NO_SERVICE.get(module, ())}
+
+
+def _functions() -> Iterator[tuple[str, str]]:
+    for found in pkgutil.iter_modules(replaycases.cases.__path__):
+        if found.ispkg or found.name.startswith(("admin", "demo", "read_only")):
+            continue
+        module = importlib.import_module(f"replaycases.cases.{found.name}")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            own = function.__module__ == module.__name__ and not name.startswith("_")
+            if own and ("actor" in inspect.signature(function).parameters or _records(function)):
+                yield found.name, name
+
+
+def _records(function: Callable[..., object]) -> bool:
+    source = inspect.getsource(function)
+    return any(f"{name}(" in source for name in ("events.record", "_event", "note_password_set"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """`actor` is None where the service finds out who it is from a secret."""
+
+    actor: User | None
+    act: Callable[[], object]
+
+
+def calls() -> Mapping[str, Call]:
+    """One call of each service in one project, all of them possible now."""
+    of = factories.people(factories.project())
+    return {**_on_cases(of), **_deciding(of), **_replaying(of), **_lanes(of), **_people(of), **_accounts()}
+
+
+def _call(actor: User, service: Callable[..., object], **said: Any) -> Call:
+    return Call(actor=actor, act=partial(service, actor, **said))
+
+
+def _as(name: str, at: factories.People, make: Callable[..., Case]) -> Case:
+    return make(at, factories.fixture(case_id=name))
+
+
+def _on_cases(of: factories.People) -> dict[str, Call]:
+    case = _as("described", of, factories.quarantined)
+    revision = factories.revision(case)
+    stated = factories.person(of.project, Role.DEPENDENCY_OWNER)
+    incident = intake.create_case(of.responder, project=of.project, **factories.STATEMENT, security_incident=True)
+    comment = comments.add(of.privacy, revision=revision, pointer="", text="Look here.")
+    raise_flag = partial(flags.raise_flag, reason=FlagReason.DRIFTED, detail="It drifted.")
+    finding = details.record_grader_finding(of.engineer, case=case, grader="judge", version="1", label="bad", result="")
+    flagged = _as("flagged", of, factories.quarantined)
+    raise_flag(of.qa, case=flagged)
+    statement = {**factories.STATEMENT, "title": "Another title", "reported_symptom": ""}
+    del statement["incident_id"]
+    provenance = dict.fromkeys(("incident_url", "trace_id", "trace_url", "covering_test"), "")
+    return {
+        "intake.create_case": _call(
+            of.responder, intake.create_case, project=of.project, **factories.STATEMENT, fixture=factories.fixture()
+        ),
+        "intake.add_revision": _call(
+            of.responder, intake.add_revision, case=case, fixture=factories.fixture(case_id="described", input={})
+        ),
+        "intake.add_control": _call(
+            of.engineer,
+            intake.add_control,
+            revision=revision,
+            name="another",
+            outcome_type="uncertain",
+            fixture=factories.control_fixture("another"),
+        ),
+        "comments.add": _call(of.privacy, comments.add, revision=revision, pointer="", text="And here."),
+        "comments.resolve": _call(of.privacy, comments.resolve, comment=comment, resolution="Done."),
+        "details.edit_statement": _call(of.responder, details.edit_statement, case=case, **statement),
+        "details.edit_provenance": _call(
+            of.engineer, details.edit_provenance, case=case, affected=None, fixed=None, **provenance
+        ),
+        "details.set_owners": _call(of.engineer, details.set_owners, case=case, owners={Boundary.PRIVACY: of.privacy}),
+        "details.set_security_incident": _call(of.engineer, details.set_security_incident, case=case, flagged=True),
+        "details.confirm_containment": _call(of.security, details.confirm_containment, case=incident, note="Closed."),
+        "details.record_grader_finding": _call(
+            of.engineer, details.record_grader_finding, case=case, grader="judge", version="2", label="bad", result=""
+        ),
+        "details.confirm_grader_finding": _call(of.owner, details.confirm_grader_finding, finding=finding),
+        "dependency.state": _call(
+            stated,
+            dependency.state,
+            case=case,
+            revision_number=1,
+            fixture_hash=revision.fixture_hash,
+            acceptance="unknown",
+        ),
+        "closing.note_step": _call(of.qa, closing.note_step, case=case, step=ClosingStep.ROLLOUT, note="It is out."),
+        "flags.raise_flag": Call(actor=of.qa, act=partial(raise_flag, of.qa, case=case)),
+        "flags.review_again": _call(of.qa, flags.review_again, case=flagged, note="Still right."),
+    }
+
+
+def _deciding(of: factories.People) -> dict[str, Call]:
+    draft, waits, approved, ready = (_as(f"at-{stage}", of, make) for stage, make in factories.STAGES.items())
+    closed = _as("closed", of, factories.in_review)
+    stages.mark_non_replayable(of.qa, case=closed, reason="Gone.", missing="The recording.")
+    unseen = factories.case(of.project, of.responder, factories.fixture(case_id="unseen"))
+    seen = factories.revision(waits)
+    control = seen.controls.get()
+    released = factories.revision(approved)
+    hashes = {"fixture_hash": released.fixture_hash, "checks_hash": released.checks_hash}
+    until = timezone.now() + timedelta(days=3)
+    pending = [proposals.propose_retirement(of.lead, case=one, reason="Gone.") for one in (draft, waits, approved)]
+    evidence = timezone.now() + timedelta(days=60)
+    because: dict[str, Any] = {"reason": "It is covered elsewhere."}
+    return {
+        "lifecycle.submit": _call(
+            of.responder, stages.submit, case=draft, fixture_hash=factories.revision(draft).fixture_hash
+        ),
+        "lifecycle.approve_redaction": _call(
+            of.privacy, stages.approve_redaction, case=waits, revision=1, content_hash=seen.content_hash
+        ),
+        "lifecycle.return_redaction": _call(
+            of.privacy, stages.return_redaction, case=waits, revision=1, content_hash=seen.content_hash, note="No."
+        ),
+        "lifecycle.approve_expectation": _call(
+            of.owner, stages.approve_expectation, case=approved, revision=1, **hashes
+        ),
+        "lifecycle.return_expectation": _call(
+            of.owner,
+            stages.return_expectation,
+            case=approved,
+            revision=1,
+            fixture_hash=released.fixture_hash,
+            note="No.",
+        ),
+        "lifecycle.approve_control": _call(
+            of.privacy, stages.approve_control, control=control, fixture_hash=control.fixture_hash
+        ),
+        "lifecycle.mark_reproduced": _call(
+            of.qa, stages.mark_reproduced, case=approved, fixture_hash=released.fixture_hash
+        ),
+        "lifecycle.send_back": _call(of.qa, stages.send_back, case=approved, **because),
+        "lifecycle.mark_non_replayable": _call(
+            of.qa, stages.mark_non_replayable, case=approved, missing="The recording.", **because
+        ),
+        "lifecycle.reopen": _call(of.qa, stages.reopen, case=closed, **because),
+        "lifecycle.promote": _call(
+            of.qa,
+            stages.promote,
+            case=ready,
+            lane=LaneName.NONBLOCKING,
+            fixture_hash=factories.revision(ready).fixture_hash,
+        ),
+        "proposals.propose_override": _call(
+            of.lead, proposals.propose_override, case=unseen, gate="red", until=until, **because
+        ),
+        "proposals.propose_retirement": _call(of.lead, proposals.propose_retirement, case=ready, **because),
+        "proposals.propose_extension": _call(
+            of.responder, proposals.propose_extension, case=draft, until=evidence, **because
+        ),
+        "proposals.confirm": _call(of.qa, proposals.confirm, proposal=pending[0]),
+        "proposals.decline": _call(of.qa, proposals.decline, proposal=pending[1], note="Not yet."),
+        "proposals.withdraw": _call(of.lead, proposals.withdraw, proposal=pending[2]),
+    }
+
+
+def _replaying(of: factories.People) -> dict[str, Call]:
+    case = _as("replayed", of, factories.quarantined)
+    revision, sides = factories.revision(case), case.provenance
+    wanted = {"revision": revision, "implementation": sides.fixed, "size": 1}
+    done = Comparison.objects.get(revision=revision).run_sets.filter(implementation=sides.affected).get()
+    waiting = jobs.request_run_set(of.engineer, **wanted)
+    archive = factories.archive(factories.NEW_CODE, version="another")
+    return {
+        "registry.register_archive": _call(
+            of.engineer,
+            registry.register_archive,
+            project=of.project,
+            archive=archive,
+            spec_path="implementation.json",
+        ),
+        "jobs.request_run_set": _call(of.engineer, jobs.request_run_set, **wanted),
+        "jobs.request_comparison": _call(
+            of.engineer, jobs.request_comparison, revision=revision, old=sides.affected, new=sides.fixed
+        ),
+        "jobs.cancel": _call(of.engineer, jobs.cancel, subject=waiting),
+        "jobs.void": _call(of.qa, jobs.void, run_set=done, reason="The host had no disk space."),
+    }
+
+
+def _lanes(of: factories.People) -> dict[str, Call]:
+    case = _as("blocking", of, factories.blocking)
+    ready = _as("one-of-many", of, factories.reproduced)
+    lane = Lane.objects.get(project=of.project, name=LaneName.BLOCKING)
+    digest = lane_export.take(of.qa, lane=lane).index.digest
+    code = {"name": "agent", "version": "2", "commit": "", "digest": digest}
+    reported = ci_results.Reported(lane_digest=digest, implementation=code, exit_code=30, build_url="", results=[])
+    hashed = factories.revision(ready).fixture_hash
+    return {
+        "lanes.request_history": _call(of.qa, lanes.request_history, case=case, runs=1),
+        "lanes.set_policy": _call(of.qa, lanes.set_policy, lane=lane, repeated_runs=3, minimum_history=4),
+        "lanes.promote_many": _call(
+            of.qa, lanes.promote_many, chosen=[(ready, hashed)], lane=LaneName.NONBLOCKING, note=""
+        ),
+        "lane_export.take": _call(of.qa, lane_export.take, lane=lane),
+        "ci_results.receive": _call(
+            of.engineer, ci_results.receive, project=of.project, lane=LaneName.BLOCKING, reported=reported
+        ),
+        "proposals.propose_demotion": _call(
+            of.qa,
+            proposals.propose_demotion,
+            case=case,
+            reason="It flickers.",
+            until=timezone.now() + timedelta(days=3),
+            owner=of.engineer,
+        ),
+    }
+
+
+def _people(of: factories.People) -> dict[str, Call]:
+    admin, at = factories.person(of.project, Role.ADMINISTRATOR), {"project": of.project}
+    team = people.create_team(admin, **at, name="Refunds")
+    token, _ = people.create_token(of.engineer, **at, name="CI", scopes=["read"], days=1)
+    offered = {**at, "roles": [Role.QA]}
+    made, _ = invitations.invite(admin, **offered, email="one@example.invalid")
+    _, secret = invitations.invite(admin, **offered, email="two@example.invalid")
+    _, joins = invitations.invite(admin, **offered, email=of.viewer.email)
+    account = {"username": "two", "display_name": "Two", "password": "a long pass phrase"}
+    return {
+        "people.grant_role": _call(admin, people.grant_role, **at, user=of.viewer, role=Role.QA),
+        "people.revoke_role": _call(admin, people.revoke_role, **at, user=of.viewer, role=Role.VIEWER),
+        "people.create_team": _call(admin, people.create_team, **at, name="Payments"),
+        "people.rename_team": _call(admin, people.rename_team, team=team, name="Returns"),
+        "people.set_team_members": _call(admin, people.set_team_members, team=team, members=[of.qa]),
+        "people.edit_project": _call(admin, people.edit_project, **at, retention_days=10, review_after_days=10),
+        "people.create_token": _call(of.engineer, people.create_token, **at, name="x", scopes=["read"], days=1),
+        "people.revoke_token": _call(admin, people.revoke_token, token=token),
+        "invitations.invite": _call(admin, invitations.invite, **offered, email="three@example.invalid"),
+        "invitations.revoke_invitation": _call(admin, invitations.revoke_invitation, invitation=made),
+        "invitations.join": _call(of.viewer, invitations.join, secret=joins),
+        "invitations.accept_invitation": Call(
+            actor=None, act=partial(invitations.accept_invitation, secret, **account)
+        ),
+    }
+
+
+def _accounts() -> dict[str, Call]:
+    root = User.objects.create_superuser("root", "root@example.invalid")
+    other = User.objects.create_user("other", "other@example.invalid")
+    AccessAttempt.objects.create(username="other", ip_address="192.0.2.1", failures_since_start=5)
+    new = User(username="new", email="new@example.invalid", password="!")
+    return {
+        "people.create_project": _call(root, people.create_project, key="NEW", name="New"),
+        "users.create_user": _call(root, users.create_user, user=new),
+        "users.edit_user": _call(root, users.edit_user, user=other, changes={"is_active": False}),
+        "users.set_own_password": _call(other, users.set_own_password, password="a long pass phrase"),
+        "users.forget_attempts": _call(root, users.forget_attempts, username="other", address="192.0.2.1"),
+    }
