@@ -142,3 +142,25 @@ def test_a_stopped_command_leaves_nothing_in_the_temporary_folder(tmp_path: Path
     assert running.returncode == 128 + number
     assert err == b"stopped\n"
     assert not list((tmp_path / "tmp").iterdir())
+
+
+TWICE = """
+import signal, sys
+from replaycases.cli import main, validate
+
+def run(options):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+        print("undone")
+
+validate.run = run
+sys.exit(main.main(["validate", "x"]))
+"""
+
+
+def test_a_second_signal_does_not_break_into_what_the_first_one_undoes() -> None:
+    ended = subprocess.run([sys.executable, "-c", TWICE], check=False, capture_output=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + signal.SIGINT, b"undone\n", b"stopped\n")
