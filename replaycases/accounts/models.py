@@ -22,6 +22,7 @@ class Scope(models.TextChoices):
     RESULTS_PUSH = "results:push", "Report results of a lane run elsewhere"
     REPLAYS = "replays", "Register implementations and ask for replays"
     CASES = "cases", "Open cases, add revisions and controls"
+    CAPTURES = "captures", "Send recorded runs"
 
 
 class User(AbstractUser):
@@ -64,6 +65,7 @@ class Project(models.Model):
     next_number = models.PositiveIntegerField(default=1)
     next_run_number = models.PositiveIntegerField(default=1)
     next_comparison_number = models.PositiveIntegerField(default=1)
+    next_capture_number = models.PositiveIntegerField(default=1)
 
     objects = ProjectQuerySet.as_manager()
 

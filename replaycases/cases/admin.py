@@ -13,6 +13,7 @@ from replaycases.cases import admin_people  # noqa: F401  registers them
 from replaycases.cases.models import (
     AuditEvent,
     AuditHead,
+    Capture,
     Case,
     CaseOwner,
     CiReport,
@@ -22,6 +23,7 @@ from replaycases.cases.models import (
     Control,
     Decision,
     DependencyStatement,
+    Draft,
     FixtureRevision,
     GraderFinding,
     Implementation,
@@ -47,6 +49,21 @@ class CaseAdmin(ReadOnlyAdmin[Case]):
     list_filter = ["project", "stage", "flagged", "security_incident"]
     list_select_related = ["project", "created_by"]
     search_fields = ["title", "incident_id", "case_id"]
+
+
+@admin.register(Capture)
+class CaptureAdmin(ReadOnlyAdmin[Capture]):
+    exclude = ["symptom"]
+    list_display = ["readable_id", "origin", "format", "runs", "captured_by", "captured_at", "expires_at", "purged_at"]
+    list_filter = ["project", "origin", "format"]
+    list_select_related = ["project", "captured_by"]
+    search_fields = ["trace_id"]
+
+
+@admin.register(Draft)
+class DraftAdmin(ReadOnlyAdmin[Draft]):
+    list_display = ["capture", "run", "case", "edited_by", "edited_at"]
+    list_select_related = ["capture__project", "case__project", "edited_by"]
 
 
 @admin.register(FixtureRevision)

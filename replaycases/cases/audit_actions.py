@@ -32,6 +32,8 @@ Action = Literal[
     "security_incident.cleared",
     "containment.confirmed",
     "dependency.stated",
+    "capture.brought",
+    "draft.edited",
     "evidence.end_set",
     "evidence.extended",
     # decisions

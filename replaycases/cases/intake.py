@@ -12,6 +12,7 @@ from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CHANGES_CONTENT, CREATES_CASES
 from replaycases.cases import (
+    behalf,
     comparing,
     events,
     evidence,
@@ -74,8 +75,9 @@ def create_case(
         "deciding_evidence": texts.kept(deciding_evidence, field="deciding_evidence"),
         "reported_symptom": texts.kept(reported_symptom, field="reported_symptom"),
     }
-    _require_member(project, actor, on_behalf_of)
+    behalf.require_member(project, actor, on_behalf_of)
     with transaction.atomic():
+        policies.require_roles_locked(actor, project, *CREATES_CASES)
         case = Case(
             project=project,
             number=numbers.take(project, "next_number"),
@@ -86,7 +88,7 @@ def create_case(
         )
         case.full_clean(exclude=["case_id", "current_revision"])
         case.save(force_insert=True)
-        after: dict[str, object] = {"stage": case.stage, **_behalf(on_behalf_of)}
+        after: dict[str, object] = {"stage": case.stage, **behalf.in_event(on_behalf_of)}
         if upload is not None:
             revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of)
             after |= {"revision": revision.number, "classification": upload.classification}
@@ -135,7 +137,7 @@ def add_revision(
         before = case.current_revision
         _require_new(case, upload.loaded, before, seen_revision)
         _require_may_change(actor, case, upload.loaded, before)
-        _require_member(case.project, actor, on_behalf_of)
+        behalf.require_member(case.project, actor, on_behalf_of)
         expires_at = case.evidence_expires_at or expiry.expiry_for(case.project, None)
         revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of, changed=said)
         events.record(
@@ -146,7 +148,7 @@ def add_revision(
             case=case,
             object_hash=revision.fixture_hash,
             before={"number": before.number if before else 0},
-            after={"number": revision.number, "classification": upload.classification, **_behalf(on_behalf_of)},
+            after={"number": revision.number, "classification": upload.classification, **behalf.in_event(on_behalf_of)},
         )
         lifecycle.revision_added(actor, case=case, before=before, revision=revision)
     return revision
@@ -217,15 +219,6 @@ def add_control(
 def _upload(fixture: bytes, detect: bytes | None, classification: Classification) -> _Upload:
     loaded = load_fixture(fixture, detect=detect)
     return _Upload(loaded=loaded, fixture=fixture, detect=detect, classification=Classification(classification))
-
-
-def _require_member(project: Project, actor: User, behalf: User | None) -> None:
-    if behalf is None:
-        return
-    if behalf == actor:
-        raise ValidationError({"on_behalf_of": "You need not name yourself: what you do is yours anyway."})
-    if not access.roles_of(behalf, project):
-        raise ValidationError({"on_behalf_of": f"{behalf} is not a member of project {project.key}."})
 
 
 def _require_new(case: Case, loaded: Fixture, before: FixtureRevision | None, seen: int | None) -> None:
@@ -352,7 +345,3 @@ def _ends(case: Case, upload: _Upload, expires_at: datetime) -> datetime | None:
 
 def _keep(project: Project, data: bytes, classification: Classification, ends: datetime | None) -> Payload:
     return evidence.store(project, data, media_type=evidence.JSON_TYPE, classification=classification, expires_at=ends)
-
-
-def _behalf(on_behalf_of: User | None) -> dict[str, str]:
-    return {"on_behalf_of": str(on_behalf_of.pk)} if on_behalf_of is not None else {}

@@ -1,4 +1,4 @@
-"""Readable numbers of a project: of its cases, runs and comparisons."""
+"""Readable numbers of a project: of its cases, runs, comparisons and captures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db.models import F
 
 from replaycases.accounts.models import Project
 
-Counter = Literal["next_number", "next_run_number", "next_comparison_number"]
+Counter = Literal["next_number", "next_run_number", "next_comparison_number", "next_capture_number"]
 
 
 def take(project: Project, counter: Counter, count: int = 1) -> int:

@@ -30,6 +30,8 @@ SENTENCES: Mapping[str, tuple[str, str]] = {
     "security_incident.cleared": ("cleared the flag of a security incident", "dash"),
     "dependency.stated": ("said what the dependency had accepted", "pen"),
     "containment.confirmed": ("confirmed containment", "check"),
+    "capture.brought": ("brought in a recorded run", "down"),
+    "draft.edited": ("edited the draft of a case", "pen"),
     "evidence.end_set": ("brought bytes in as raw evidence that this case holds too: they end", "clock"),
     "evidence.extended": ("lengthened the life of its raw evidence", "clock"),
     "redaction.approved": ("approved the redaction", "check"),

@@ -1,6 +1,7 @@
 """The domain's rows, one noun a module."""
 
 from replaycases.cases.models.audit import AuditEvent, AuditHead
+from replaycases.cases.models.capture import Capture, Draft, Origin
 from replaycases.cases.models.case import Case, Stage, StatementEdit
 from replaycases.cases.models.ci_result import CiReport, CiResult
 from replaycases.cases.models.comparison import Comparison
@@ -29,6 +30,7 @@ __all__ = [
     "AuditEvent",
     "AuditHead",
     "Boundary",
+    "Capture",
     "Case",
     "CaseOwner",
     "CiReport",
@@ -42,6 +44,7 @@ __all__ = [
     "DecisionKind",
     "DecisionOutcome",
     "DependencyStatement",
+    "Draft",
     "FixtureRevision",
     "FlagReason",
     "GraderFinding",
@@ -53,6 +56,7 @@ __all__ = [
     "Notification",
     "NotificationCursor",
     "NotificationKind",
+    "Origin",
     "OutcomeType",
     "Payload",
     "Proposal",

@@ -1,0 +1,85 @@
+"""Recorded runs of production come in: recognised, kept as raw evidence, read again for who makes a case of them."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from replaycases.accounts import access
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
+from replaycases.cases import behalf, events, evidence, expiry, numbers, texts
+from replaycases.cases.locks import lock_project
+from replaycases.cases.models import Capture, Origin
+from replaycases.cases.policies import InvalidTransition
+from replaycases.importers.registry import Recording, open_recording
+
+CAPTURE_TYPE = "application/octet-stream"
+
+
+def bring(
+    actor: User,
+    *,
+    project: Project,
+    data: bytes,
+    origin: Origin,
+    name: str = "",
+    format: str | None = None,
+    trace_id: str = "",
+    symptom: str = "",
+    on_behalf_of: User | None = None,
+    evidence_days: int | None = None,
+) -> Capture:
+    """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is. Raises
+    ImportRefused for a file that no importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a
+    time that is too long, EvidenceTooLarge."""
+    access.require(actor, project, *CAPTURES)
+    recording = open_recording(data, format=format)
+    said = {
+        "name": texts.kept(name, cap=texts.NAME_CAP, field="name"),
+        "trace_id": texts.kept(trace_id, cap=texts.NAME_CAP, field="trace_id"),
+        "symptom": texts.kept(symptom, field="symptom"),
+    }
+    behalf.require_member(project, actor, on_behalf_of)
+    expires_at = expiry.expiry_for(project, evidence_days)
+    with transaction.atomic():
+        lock_project(project)
+        there = Capture.objects.filter(project=project, payload__digest=evidence.digest_of(data)).first()
+        if there is not None:
+            return there
+        payload = evidence.store(project, data, media_type=CAPTURE_TYPE, expires_at=expires_at)
+        capture = Capture.objects.create(
+            project=project,
+            number=numbers.take(project, "next_capture_number"),
+            payload=payload,
+            origin=origin,
+            format=recording.format.name,
+            runs=len(recording.runs),
+            **said,
+            captured_by=actor,
+            on_behalf_of=on_behalf_of,
+            expires_at=payload.expires_at or expires_at,
+        )
+        events.record(
+            actor=actor,
+            action="capture.brought",
+            subject=capture,
+            project=project,
+            object_hash=payload.digest,
+            after={
+                "origin": origin,
+                "format": capture.format,
+                "runs": capture.runs,
+                "size": payload.size,
+                **behalf.in_event(on_behalf_of),
+            },
+        )
+    return capture
+
+
+def recording_of(actor: User, capture: Capture) -> Recording:
+    """The capture, read again. Raises PermissionDenied for who may not read raw evidence, InvalidTransition where it is
+    destroyed, EvidenceDamaged."""
+    access.require(actor, capture.project, *READS_QUARANTINED_EVIDENCE)
+    if capture.purged_at is not None:
+        raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over. Capture the run anew.")
+    return open_recording(evidence.read(capture.payload), format=capture.format)

@@ -1,0 +1,111 @@
+"""From a captured run to a case: what somebody chooses, kept until it is a fixture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import CAPTURES
+from replaycases.cases import captures, events, evidence, intake
+from replaycases.cases.locks import lock_project
+from replaycases.cases.models import Capture, Case, Draft
+from replaycases.cases.policies import InvalidTransition
+from replaycases.importers.registry import Imported, to_case
+from replaycases.importers.supplied import Supplied, supplied_from
+
+JSON = Any
+
+
+def of_run(capture: Capture, run: int) -> Draft | None:
+    return Draft.objects.filter(capture=capture, run=run).select_related("capture__project", "choices", "case").first()
+
+
+def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]) -> Draft:
+    """Keep what was chosen of this run, in place of what was before. `choices` holds parts of `Supplied`. Raises
+    PermissionDenied, InvalidTransition for a capture that is destroyed, ImportRefused for a part that is malformed,
+    ValidationError for a run that the capture does not hold."""
+    access.require(actor, capture.project, *CAPTURES)
+    supplied_from(choices)
+    if not 0 <= run < capture.runs:
+        raise ValidationError({"run": f"{capture.readable_id} holds {capture.runs} runs, counted from 0."})
+    with transaction.atomic():
+        lock_project(capture.project)
+        capture = Capture.objects.select_related("project").get(pk=capture.pk)
+        if capture.purged_at is not None:
+            raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over.")
+        data = json.dumps(choices, ensure_ascii=False, sort_keys=True).encode()
+        kept = evidence.store(capture.project, data, media_type=evidence.JSON_TYPE, expires_at=capture.expires_at)
+        draft, _ = Draft.objects.update_or_create(
+            capture=capture, run=run, defaults={"choices": kept, "edited_by": actor}
+        )
+        events.record(
+            actor=actor,
+            action="draft.edited",
+            subject=draft,
+            project=capture.project,
+            case=draft.case,
+            object_hash=kept.digest,
+            after={"capture": str(capture.pk), "run": run, "chosen": sorted(choices)},
+        )
+    return draft
+
+
+def choices_of(draft: Draft) -> dict[str, JSON]:
+    chosen: dict[str, JSON] = json.loads(evidence.read(draft.choices))
+    return chosen
+
+
+def imported(actor: User, draft: Draft) -> Imported:
+    """What the run becomes with what was chosen so far. Raises ImportRefused for what is still to be supplied,
+    FixtureInvalid for an expectation that is no valid one, and as `captures.recording_of`."""
+    run = captures.recording_of(actor, draft.capture).read(draft.run)
+    return to_case(run, _supplied(draft))
+
+
+def make_case(
+    actor: User, *, draft: Draft, title: str, trigger: str, prohibited_outcome: str, deciding_evidence: str
+) -> Case:
+    """The case, with the draft's fixture as its first revision. Raises InvalidTransition if there is one already,
+    ValidationError where no expectation was chosen, and as `imported` and `intake.create_case`."""
+    capture = draft.capture
+    if draft.case is not None:
+        raise InvalidTransition(f"{draft.case.readable_id} was made of this run already. Add a revision to it.")
+    made = imported(actor, draft)
+    if made.fixture is None:
+        raise ValidationError({"expected": "Say what must and must not happen: a case needs an expectation."})
+    with transaction.atomic():
+        case = intake.create_case(
+            actor,
+            project=capture.project,
+            title=title,
+            incident_id=made.fixture.incident_id,
+            trigger=trigger,
+            prohibited_outcome=prohibited_outcome,
+            deciding_evidence=deciding_evidence,
+            reported_symptom=capture.symptom,
+            fixture=made.as_bytes(),
+        )
+        if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
+            raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")
+    return case
+
+
+def revise(actor: User, *, draft: Draft, changed: str, seen_revision: int | None = None) -> Case:
+    """The draft's fixture as the next revision of the case that was made of it. Raises as `intake.add_revision`."""
+    if draft.case is None:
+        raise InvalidTransition("No case was made of this run yet.")
+    made = imported(actor, draft)
+    revision = intake.add_revision(
+        actor, case=draft.case, fixture=made.as_bytes(), changed=changed, seen_revision=seen_revision
+    )
+    return revision.case
+
+
+def _supplied(draft: Draft) -> Supplied:
+    return supplied_from({**choices_of(draft), "run": draft.run})

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import PermissionDenied, ValidationError
+
+from replaycases.cases import captures, drafts
+from replaycases.cases.models import AuditEvent, Capture, Classification, Draft, Origin, Payload
+from replaycases.cases.policies import InvalidTransition
+from replaycases.importers.findings import ImportRefused
+from tests import factories
+from tests.importers.transcripts import answers, asks, call, says, transcript, user
+
+pytestmark = pytest.mark.django_db
+
+TRACE = transcript(user("refund 4711"), asks(call("refund", {"id": 1})), answers("timed out"), says("It is refunded."))
+CHOICES = {
+    "case_id": "refund-claimed",
+    "incident_id": "INC-7",
+    "frozen_at": "2026-11-01T09:00:00+01:00",
+    "expected": {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}},
+}
+STATEMENT = {
+    "title": "A refund is claimed that timed out",
+    "trigger": "The refund tool times out after it was asked once.",
+    "prohibited_outcome": "The agent tells the customer that the money is refunded.",
+    "deciding_evidence": "The tool's timeout and the final message to the customer.",
+}
+
+
+@pytest.fixture
+def of() -> factories.People:
+    return factories.people(factories.project())
+
+
+@pytest.fixture
+def capture(of: factories.People) -> Capture:
+    return captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD, name="trace.json")
+
+
+def test_a_capture_is_quarantined_evidence_that_ends(capture: Capture) -> None:
+    assert (capture.readable_id, capture.format, capture.runs) == ("RC-T1", "chat-transcript", 1)
+    assert capture.payload.classification == Classification.QUARANTINED
+    assert capture.expires_at == capture.payload.expires_at
+    assert capture.expires_at - capture.captured_at <= timedelta(days=capture.project.retention_days)
+
+
+def test_the_same_bytes_are_one_capture(of: factories.People, capture: Capture) -> None:
+    again = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.PASTE)
+    assert again == capture
+    assert AuditEvent.objects.filter(action="capture.brought").count() == 1
+
+
+def test_a_file_that_no_importer_reads_is_not_kept(of: factories.People) -> None:
+    with pytest.raises(ImportRefused):
+        captures.bring(of.responder, project=of.project, data=b"hello", origin=Origin.UPLOAD)
+    assert not Payload.objects.exists()
+
+
+@pytest.mark.parametrize("role", ["privacy", "owner", "qa", "engineer"])
+def test_only_responders_capture(of: factories.People, role: str) -> None:
+    with pytest.raises(PermissionDenied):
+        captures.bring(getattr(of, role), project=of.project, data=TRACE, origin=Origin.UPLOAD)
+
+
+@pytest.mark.parametrize("role", ["owner", "qa", "engineer"])
+def test_who_may_not_read_raw_evidence_does_not_read_a_capture(
+    of: factories.People, capture: Capture, role: str
+) -> None:
+    with pytest.raises(PermissionDenied):
+        captures.recording_of(getattr(of, role), capture)
+
+
+def test_a_draft_keeps_the_last_choices_as_quarantined_evidence(of: factories.People, capture: Capture) -> None:
+    drafts.save(of.responder, capture=capture, run=0, choices={"case_id": "first"})
+    draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    assert drafts.choices_of(draft) == CHOICES
+    assert draft.choices.classification == Classification.QUARANTINED
+    assert draft.choices.expires_at == capture.expires_at
+    assert Draft.objects.count() == 1
+
+
+def test_a_choice_that_cannot_be_made_is_refused(of: factories.People, capture: Capture) -> None:
+    with pytest.raises(ImportRefused):
+        drafts.save(of.responder, capture=capture, run=0, choices={"colour": "red"})
+    with pytest.raises(ValidationError):
+        drafts.save(of.responder, capture=capture, run=1, choices={})
+    assert not Draft.objects.exists()
+
+
+def test_a_case_is_made_of_a_draft_once(of: factories.People, capture: Capture) -> None:
+    draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    case = drafts.make_case(of.responder, draft=draft, **STATEMENT)
+    assert (case.case_id, case.incident_id) == ("refund-claimed", "INC-7")
+    draft.refresh_from_db()
+    assert draft.case == case
+    with pytest.raises(InvalidTransition, match="RC-1"):
+        drafts.make_case(of.responder, draft=draft, **STATEMENT)
+
+
+def test_a_draft_without_an_expectation_makes_no_case(of: factories.People, capture: Capture) -> None:
+    chosen = {name: value for name, value in CHOICES.items() if name != "expected"}
+    draft = drafts.save(of.responder, capture=capture, run=0, choices=chosen)
+    with pytest.raises(ValidationError, match="expectation"):
+        drafts.make_case(of.responder, draft=draft, **STATEMENT)
+
+
+def test_a_changed_draft_is_the_next_revision(of: factories.People, capture: Capture) -> None:
+    draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    drafts.make_case(of.responder, draft=draft, **STATEMENT)
+    draft = drafts.save(of.responder, capture=capture, run=0, choices={**CHOICES, "identity": {"role": "customer"}})
+    draft = Draft.objects.select_related("capture__project", "choices", "case__project").get(pk=draft.pk)
+    case = drafts.revise(of.responder, draft=draft, changed="who asked")
+    assert factories.fresh(case).current_revision is not None
+    assert factories.fresh(case).current_revision.number == 2
+
+
+def test_no_event_and_no_row_quotes_what_was_captured(of: factories.People, capture: Capture) -> None:
+    drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    said = json.dumps(list(AuditEvent.objects.values("action", "before", "after", "object_id")), default=str)
+    assert "4711" not in said
+    assert "4711" not in json.dumps(list(Capture.objects.values()), default=str)
