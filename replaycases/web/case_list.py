@@ -11,7 +11,7 @@ from uuid import UUID
 
 import django_filters
 from django import forms
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString
 
 from replaycases.accounts.models import Project, Team, User
 from replaycases.cases import searching
-from replaycases.cases.models import Boundary, Case, CaseOwner, Comparison, LaneName, Stage
+from replaycases.cases.models import Boundary, Case, CaseOwner, LaneName, Stage
 from replaycases.web.labels import VERDICTS
 from replaycases.web.members import members_of
 from replaycases.web.pages import ROWS_A_PAGE
@@ -42,7 +42,7 @@ COLUMNS = (
     "stage",
     "lane",
     "verdict",
-    "latest_comparison_id",
+    "compared",
     "flagged",
     "security_incident",
     "contained_at",
@@ -216,10 +216,15 @@ def _rows(cases: QuerySet[Case], owned: Sequence[QuerySet[CaseOwner]], page: int
         newest = owned[0].order_by("-case_created_at", "-case_number", "case_id")
         keys = newest.values_list("case_created_at", "case_number", "case_id").distinct()
         chosen = [case for _, _, case in keys[start:end]]
-        return list(Case.objects.filter(pk__in=chosen).order_by(*ORDER).values_list(*COLUMNS))
+        return list(_shown_of(Case.objects.filter(pk__in=chosen).order_by(*ORDER)))
     if owned:
         cases = Case.objects.filter(_newest_of(owned, end)).order_by(*ORDER)
-    return list(cases.values_list(*COLUMNS)[start:end])
+    return list(_shown_of(cases)[start:end])
+
+
+def _shown_of(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
+    compared = ExpressionWrapper(Q(latest_comparison__isnull=False), output_field=BooleanField())
+    return cases.annotate(compared=compared).values_list(*COLUMNS)
 
 
 def _newest_of(owned: Sequence[QuerySet[CaseOwner]], count: int) -> Q:
@@ -249,23 +254,18 @@ def _total(cases: QuerySet[Case], owned: Sequence[QuerySet[CaseOwner]], rows: Se
 def _drawn(rows: Sequence[tuple[Any, ...]], keys: Mapping[UUID, str]) -> SafeString:
     """Rows are put together here and not by a template: five hundred of them take a template longer than everything
     else on the page does. Each part is escaped where it is made."""
-    at = COLUMNS.index("latest_comparison_id")
-    compared = [row[at] for row in rows if row[at] is not None]
-    numbers = dict(Comparison.objects.filter(pk__in=compared).order_by().values_list("pk", "number"))
     zone = timezone.get_current_timezone()
-    return SafeString("\n".join(_row(row, keys, numbers, zone) for row in rows))
+    return SafeString("\n".join(_row(row, keys, zone) for row in rows))
 
 
-def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], numbers: Mapping[UUID, int], zone: tzinfo) -> str:
-    project, number, title, incident, stage, lane, verdict, newest, flagged, security, contained, expires, at = values
-    key, compared = keys[project], numbers.get(newest)
+def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], zone: tzinfo) -> str:
+    project, number, title, incident, stage, lane, verdict, compared, flagged, security, contained, expires, at = values
+    key = keys[project]
     address = f"{_list_address()}{key}-{number}/"
     marks = (_mark("bad", "warn", "not contained") if security and contained is None else "") + (
         _mark("look", "clock", "re-review asked") if flagged else ""
     )
-    shown = (
-        f'<a href="{address}comparisons/{compared}/">{_verdict(verdict)}</a>' if compared else _mute("never compared")
-    )
+    shown = f'<a href="{address}comparisons/latest/">{_verdict(verdict)}</a>' if compared else _mute("never compared")
     return (
         f'<tr><th scope="row" class="id"><a href="{address}">{key}-{number}</a></th>'
         f'<td class="grow">{visible_html(title)}{marks}</td><td class="nw">{visible_html(incident)}</td>'

@@ -74,6 +74,7 @@ urlpatterns = [
         name="grader_finding_confirmation",
     ),
     path("cases/<case_id:case_id>/comparisons/", comparisons.request_comparison, name="comparison_list"),
+    path("cases/<case_id:case_id>/comparisons/latest/", comparisons.latest_comparison, name="latest_comparison"),
     path("cases/<case_id:case_id>/comparisons/<int:number>/", comparisons.comparison_detail, name="comparison"),
     path(
         "cases/<case_id:case_id>/comparisons/<int:number>/cancellation/",

@@ -15,6 +15,7 @@ from replaycases.cases import details, searching
 from replaycases.cases.models import Boundary, Case, CaseOwner, Stage
 from replaycases.web import case_list
 from tests import factories
+from tests.web import recorded
 
 
 def listed(client: Client, query: str) -> list[str]:
@@ -191,3 +192,16 @@ def test_the_list_takes_few_queries_whatever_it_holds(
     change(three[0], stage=Stage.REPRODUCED)
     with django_assert_max_num_queries(12):
         assert listed(signed_in, query) == found
+
+
+def test_a_verdict_leads_to_the_newest_comparison_of_the_current_revision(
+    signed_in: Client, three: list[Case], everyone: User, project: Project
+) -> None:
+    first, second = (recorded.compared(three[2], everyone) for _ in range(2))
+    html = signed_in.get("/cases/").content.decode()
+    assert [html.count(f'href="/cases/RC-{n}/comparisons/latest/"') for n in (1, 2, 3)] == [0, 0, 1]
+    led = signed_in.get("/cases/RC-3/comparisons/latest/").headers["Location"]
+    assert led == f"/cases/RC-3/comparisons/{second.number}/" != f"/cases/RC-3/comparisons/{first.number}/"
+    assert signed_in.get("/cases/RC-1/comparisons/latest/").status_code == 404
+    everyone.memberships.filter(project=project).delete()
+    assert signed_in.get("/cases/RC-3/comparisons/latest/").status_code == 404

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -40,6 +40,16 @@ def _ask(request: HttpRequest, revision: FixtureRevision, form: ComparisonForm) 
     except ValidationError as refused:
         form.add_error(None, refused)
         return None
+
+
+@login_required
+@require_safe
+def latest_comparison(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    """Leads to the comparison whose label is the case's verdict."""
+    case = case_or_404(request, case_id)
+    if case.latest_comparison is None:
+        raise Http404("The current revision was never compared.")
+    return redirect("comparison", case.readable_id, case.latest_comparison.number)
 
 
 @login_required
