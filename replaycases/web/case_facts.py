@@ -16,6 +16,7 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from replaycases.accounts.models import Project
 from replaycases.cases.models import Case, Stage
 
 CLOSINGS = ("case.non_replayable", "case.retired")
@@ -76,6 +77,26 @@ FROM (
   FROM cases_auditevent WHERE case_id = %(case)s AND action IN ('case.submitted', 'redaction.approved',
     'case.reproduced', 'case.sent_back', 'case.back_in_review', 'case.back_to_redaction_approved',
     'case.non_replayable', 'case.reopened', 'case.retired')
+  UNION ALL
+  SELECT 'person', 'captured', '', '', '', '', created_by_id, on_behalf_of_id, NULL, created_at
+  FROM cases_case WHERE id = %(case)s
+  UNION ALL
+  SELECT 'person', 'contained', '', '', '', '', contained_by_id, NULL, NULL, contained_at
+  FROM cases_case WHERE id = %(case)s AND contained_at IS NOT NULL
+  UNION ALL
+  SELECT 'version', 'affected', version.name, version.version, '', '', NULL, NULL, NULL, NULL
+  FROM cases_provenance origin JOIN cases_implementation version ON version.id = origin.affected_id
+  WHERE origin.case_id = %(case)s
+  UNION ALL
+  SELECT 'version', 'fixed', version.name, version.version, '', '', NULL, NULL, NULL, NULL
+  FROM cases_provenance origin JOIN cases_implementation version ON version.id = origin.fixed_id
+  WHERE origin.case_id = %(case)s
+  UNION ALL
+  -- Whoever sees a case sees every case of its project.
+  SELECT 'sharing', '', '', '', '', '', NULL, NULL, twin.number, NULL
+  FROM cases_case twin
+  WHERE twin.project_id = %(project)s AND twin.id <> %(case)s AND twin.id IN
+    (SELECT case_id FROM cases_fixturerevision WHERE fixture_hash = %(fixture)s AND checks_hash = %(checks)s)
 ) fact
 LEFT JOIN accounts_user person ON person.id = fact.person
 LEFT JOIN accounts_user other ON other.id = fact.other
@@ -113,6 +134,10 @@ class Facts:
 
     def by_key(self, kind: str) -> dict[str, Fact]:
         return {fact.key: fact for fact in self.of(kind)}
+
+    def sharing(self) -> list[int]:
+        """The numbers of the project's other cases with the same fixture: their runs and this one's count together."""
+        return sorted(fact.number for fact in self.of("sharing") if fact.number is not None)
 
     def entered(self) -> dict[str, datetime]:
         """When the case last came into each stage."""
@@ -153,7 +178,15 @@ def facts_of(case: Case) -> Facts:
 def _parameters(case: Case) -> dict[str, Any]:
     """As the columns of this database hold them."""
     key, revision = (Case._meta.pk.get_db_prep_value(pk, connection) for pk in (case.pk, case.current_revision_id))
-    return {"case": key, "revision": revision, "now": connection.ops.adapt_datetimefield_value(timezone.now())}
+    fixture = case.current_revision
+    return {
+        "case": key,
+        "revision": revision,
+        "now": connection.ops.adapt_datetimefield_value(timezone.now()),
+        "project": Project._meta.pk.get_db_prep_value(case.project_id, connection),
+        "fixture": fixture.fixture_hash if fixture else "",
+        "checks": fixture.checks_hash if fixture else "",
+    }
 
 
 def _instant(kept: datetime | str | None) -> datetime | None:

@@ -170,6 +170,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "dependency": [(Acceptance(said.key).label.lower(), said) for said in facts.of("dependency")],
         "provenance": provenance,
         "graders": [(finding, _why_not_confirm(finding, user, held, case)) for finding in facts.of("grader")],
+        "sharing": [{"readable_id": f"{case.project.key}-{number}"} for number in facts.sharing()],
         "flags": [(FlagReason(flag.key).label, flag) for flag in facts.of("flag")],
         "proposals": [(ProposalKind(p.key).label, ProposalState(p.texts[1]).label, p) for p in facts.of("proposal")],
         "closing": _closing(case, facts, actions["close_step"], held),

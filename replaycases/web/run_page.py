@@ -13,7 +13,7 @@ from replaycases.accounts.roles import VOIDS_RUN_SETS
 from replaycases.cases import evidence, reading, searching
 from replaycases.cases.models import MAX_ATTEMPTS, Run, RunState
 from replaycases.verdict.manifest import parse
-from replaycases.web import words
+from replaycases.web import sharing, words
 from replaycases.web.call_rows import asked, call_name
 from replaycases.web.scope import may
 
@@ -66,6 +66,9 @@ def context(run: Run, *, user: User) -> dict[str, Any]:
         "may_void": run.run_set.voided_at is None and may(user, run.project, VOIDS_RUN_SETS),
         "manifest": manifest,
         "manifest_size": payload.size if payload else 0,
+        "sharing": sharing.cases_on(
+            run.run_set.fixture_hash, run.run_set.checks_hash, beside=run.run_set.revision.case, user=user
+        ),
         "withheld": None if readable else reading.readers(),
         "calls": calls_of(manifest) if manifest else [],
         "calls_total": len(manifest["calls"]) if manifest else 0,
