@@ -1,7 +1,8 @@
-"""What stands beside a case, in one query: who owns what, which approvals stand, where it runs, what was noted.
+"""What stands beside a case, in one query: who captured and who owns it, between which versions, which approvals stand,
+where it runs, what was noted.
 
-Rows of nine tables as one union of plain columns: the page shows few of each, and asking for each apart would take
-nine queries.
+Rows of ten tables as one union of plain columns: the page shows few of each, and asking for each apart would take
+ten queries.
 """
 
 from __future__ import annotations

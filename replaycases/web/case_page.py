@@ -127,14 +127,11 @@ class Closing:
 
 
 def cases_for(user: User) -> QuerySet[Case]:
-    """Cases with everything of one row each that the page shows."""
+    """Cases with what the page says of them first; people and versions come with `facts_of`."""
     return (
         Case.objects.visible_to(user)
-        .select_related(
-            *("project", "current_revision__payload", "latest_comparison", "created_by", "on_behalf_of"),
-            *("contained_by", "provenance__affected", "provenance__fixed"),
-        )
-        .defer("current_revision__payload__body", "provenance__affected__spec", "provenance__fixed__spec")
+        .select_related("project", "current_revision__payload", "latest_comparison", "provenance")
+        .defer("current_revision__payload__body")
     )
 
 
@@ -169,6 +166,8 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "owners": [(boundary.label, facts.by_key("owner").get(boundary)) for boundary in Boundary],
         "dependency": [(Acceptance(said.key).label.lower(), said) for said in facts.of("dependency")],
         "provenance": provenance,
+        "people": facts.by_key("person"),
+        "between": facts.by_key("version"),
         "graders": [(finding, _why_not_confirm(finding, user, held, case)) for finding in facts.of("grader")],
         "sharing": [{"readable_id": f"{case.project.key}-{number}"} for number in facts.sharing()],
         "flags": [(FlagReason(flag.key).label, flag) for flag in facts.of("flag")],
@@ -188,8 +187,10 @@ def actions_of(case: Case, user: User, held: frozenset[Role], own_work: str) -> 
 
 
 def comparisons_of(case: Case) -> QuerySet[Comparison]:
+    """What the table of them shows."""
+    sides = [f"{side}__{name}" for side in ("old", "new") for name in ("name", "version")]
     found = Comparison.objects.filter(revision__case=case).select_related("old", "new", "revision")
-    return found.defer("old__spec", "new__spec").order_by("-number")
+    return found.only("number", "label", "created_at", "revision__number", *sides).order_by("-number")
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
