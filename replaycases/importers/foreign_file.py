@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import yaml
-
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.pointer import ABSENT
 from replaycases.fixture.strict_json import Limits, parse
 from replaycases.importers.findings import refused
+from replaycases.importers.safe_yaml import YamlRefused, parse_yaml
 
 JSON = Any
 MAX_BYTES = 50 * 1024 * 1024
@@ -74,13 +73,23 @@ class ForeignFile:
             rows.append(row)
         return rows, False
 
-    @cached_property
+    @property
     def yaml(self) -> JSON:
-        """The YAML document, in YAML's safe types (bytes for !!binary); ABSENT if it is none."""
+        """The YAML document, in JSON's types and bytes for !!binary; ABSENT if it is none, for the reason `yaml_fault`
+        gives."""
+        return self._yaml[0]
+
+    def yaml_fault(self) -> Exception:
+        """Why the file is no YAML that is read, as the refusal to raise."""
+        message = self._yaml[1] or "the file is YAML"
+        return refused("not-yaml", "", message, "Export the file again, as JSON if there is a choice.")
+
+    @cached_property
+    def _yaml(self) -> tuple[JSON, str]:
         try:
-            return yaml.load(self.data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both safe
-        except (yaml.YAMLError, ValueError, RecursionError):
-            return ABSENT
+            return parse_yaml(self.data), ""
+        except YamlRefused as fault:
+            return ABSENT, str(fault)
 
     def json_fault(self) -> Exception:
         """Why the file is no JSON, as the refusal to raise."""
