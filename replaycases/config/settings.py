@@ -47,8 +47,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
+    # Outermost: what the next ones answer by themselves (another host, a file, a redirect) bears these headers too.
     "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "replaycases.web.middleware.NeverStored",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -57,7 +59,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "replaycases.accounts.sessions.SessionLimits",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "replaycases.web.middleware.NulRefused",
     "replaycases.web.middleware.ErrorPages",
     "axes.middleware.AxesMiddleware",

@@ -89,8 +89,8 @@ def sample(route: str, argument: str, world: World) -> Any:
 
 
 def methods(route: Route, client: Client, world: World) -> list[HTTPMethod]:
-    """What the route takes of GET and POST, as it says itself."""
-    told = client.options(route.address(world)).headers["Allow"].split(", ")
+    """What the route takes of GET and POST, as it says itself; both where it does not say."""
+    told = client.options(route.address(world)).headers.get("Allow", "GET, POST").split(", ")
     return [method for method in (HTTPMethod.GET, HTTPMethod.POST) if method in told]
 
 
