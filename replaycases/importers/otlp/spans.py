@@ -1,0 +1,78 @@
+"""What an OTLP export says, in one shape for its JSON and its protobuf form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+JSON = Any
+SpanKind = Literal["unspecified", "internal", "server", "client", "producer", "consumer"]
+Status = Literal["unset", "ok", "error"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened during a span. `time_ns` is 0 where the file has none."""
+
+    name: str
+    time_ns: int
+    attributes: Mapping[str, JSON]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One span. Ids are hexadecimal in lower case, "" where the file has none; times are nanoseconds since 1970, 0
+    where it has none. Attributes are plain JSON that may stand in a fixture: numbers that may not are kept as text,
+    and `faults` says so. `resource` holds the resource's attributes. `source` is a JSON Pointer into the export, for
+    protobuf into its JSON form; `remote_parent` is True where the span says that its parent is of another process."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str
+    name: str
+    kind: SpanKind
+    start_ns: int
+    end_ns: int
+    status: Status
+    status_message: str
+    attributes: Mapping[str, JSON]
+    events: tuple[Event, ...]
+    resource: Mapping[str, JSON]
+    scope_name: str
+    scope_version: str
+    source: str
+    remote_parent: bool = False
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecord:
+    """One log record, joined to its span by `trace_id` and `span_id`. `event_name` is "" for one that is no event."""
+
+    trace_id: str
+    span_id: str
+    time_ns: int
+    observed_ns: int
+    event_name: str
+    body: JSON
+    attributes: Mapping[str, JSON]
+    resource: Mapping[str, JSON]
+    scope_name: str
+    scope_version: str
+    source: str
+    faults: tuple[str, ...] = ()
+
+    @property
+    def at_ns(self) -> int:
+        return self.time_ns or self.observed_ns
+
+
+@dataclass(kw_only=True)
+class Export:
+    """What a file holds. `faults` are about the file as a whole; `cut` says that its end is missing."""
+
+    spans: list[Span] = field(default_factory=list)
+    logs: list[LogRecord] = field(default_factory=list)
+    faults: tuple[str, ...] = ()
+    cut: bool = False
