@@ -24,7 +24,7 @@ from replaycases.cases.models import (
     FixtureRevision,
     ReviewComment,
 )
-from replaycases.web import check_words, difference_rows, document_rows, gate_rows, revision_page
+from replaycases.web import check_words, difference_rows, document_rows, gate_rows, incident_names, revision_page
 from replaycases.web.document_rows import EVENTS
 from replaycases.web.gate_rows import GateRow
 from replaycases.web.revision_page import DETECT
@@ -82,6 +82,7 @@ def context(case: Case, user: User) -> dict[str, Any]:
         "own_work": own,
         "begin": begin,
         "begin_is_mine": begin is not None and begin < revision.number - 1,
+        "other_incident": incident_names.why_look(case, document.get("incident_id", "")) if document else "",
         "checks": check_words.told(document, document.get(DETECT, {})) if document is not None else [],
         "events": sum(len(document.get(key, ())) for key in EVENTS) if document is not None else 0,
         "shown_differences": DIFFERENCES_SHOWN,

@@ -16,7 +16,7 @@ from replaycases.accounts.roles import CREATES_CASES
 from replaycases.cases import intake
 from replaycases.cases.models import Acceptance, Case, FlagReason, Provenance
 from replaycases.fixture.findings import Finding, FixtureInvalid
-from replaycases.web import case_page
+from replaycases.web import case_page, incident_names
 from replaycases.web.case_list import CaseFilter, listing
 from replaycases.web.forms import ComparisonForm, ControlForm, NewCaseForm, projects_where
 from replaycases.web.forms_details import GraderForm
@@ -104,6 +104,8 @@ def new_case(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, f"{case.readable_id} is open.")
             tell_same_name(request, case)
+            if case.current_revision is not None:
+                incident_names.tell(request, case.current_revision)
             return redirect("case", case.readable_id)
     status = 422 if request.method == "POST" else 200
     projects = projects_where(user, CREATES_CASES)

@@ -20,7 +20,7 @@ from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, Control, FixtureRevision
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import FixtureInvalid
-from replaycases.web import difference_rows, document_rows, revision_page
+from replaycases.web import difference_rows, document_rows, incident_names, revision_page
 from replaycases.web.downloads import attachment
 from replaycases.web.forms_review import EDITED_BYTES, CommentForm, RevisionForm
 from replaycases.web.pages import page_of
@@ -134,6 +134,7 @@ def new_revision(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     messages.success(request, f"Revision {revision.number} is the current one.")
     if revision.number == 1:
         tell_same_name(request, revision.case)
+    incident_names.tell(request, revision)
     return redirect("revision", case.readable_id, revision.number)
 
 
