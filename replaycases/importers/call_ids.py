@@ -8,12 +8,15 @@ from typing import Any
 from replaycases.fixture.model_request import MESSAGE_KEYS
 
 JSON = Any
-_ANSWERED = ("tool_call_id", "call_id", "tool_use_id")
-_CALL_TYPES = ("function_call", "tool_use", "custom_tool_call")
+_ANSWERED = ("tool_call_id", "call_id", "tool_use_id", "toolCallId")
+_CALL_TYPES = ("function_call", "tool_use", "custom_tool_call", "tool_call", "tool_call_response")
+_LANGCHAIN_TYPES = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
+_NESTED = ("content", "parts")
 
 
 def call_id_pointers(request: JSON) -> list[str]:
-    """Pointers into the request, of OpenAI chat, OpenAI responses and Anthropic messages alike."""
+    """Pointers into the request, of OpenAI chat, OpenAI responses, Anthropic messages, messages with parts and those of
+    LangChain, whose messages have generated ids too, alike."""
     return [
         pointer
         for key in MESSAGE_KEYS
@@ -26,14 +29,21 @@ def call_id_pointers(request: JSON) -> list[str]:
 def _of_message(base: str, message: JSON) -> Iterator[str]:
     if not isinstance(message, dict):
         return
-    for at, call in enumerate(message.get("tool_calls") or ()):
+    if message.get("type") == "constructor":
+        yield from _of_message(f"{base}/kwargs", message.get("kwargs"))
+        return
+    calls = message.get("tool_calls")
+    for at, call in enumerate(calls if isinstance(calls, list) else ()):
         if isinstance(call, dict) and "id" in call:
             yield f"{base}/tool_calls/{at}/id"
     yield from _of_part(base, message)
-    content = message.get("content")
-    for at, part in enumerate(content if isinstance(content, list) else ()):
-        if isinstance(part, dict):
-            yield from _of_part(f"{base}/content/{at}", part)
+    if message.get("type") in _LANGCHAIN_TYPES and isinstance(message.get("id"), str):
+        yield f"{base}/id"
+    for key in _NESTED:
+        parts = message.get(key)
+        for at, part in enumerate(parts if isinstance(parts, list) else ()):
+            if isinstance(part, dict):
+                yield from _of_part(f"{base}/{key}/{at}", part)
 
 
 def _of_part(base: str, part: dict[str, JSON]) -> Iterator[str]:

@@ -47,13 +47,16 @@ class GivenAnswer:
 @dataclass(frozen=True, kw_only=True)
 class Turn:
     """One message of a request. `raw` is it as recorded, `content` what was said; an assistant turn has `calls`, a turn
-    that brings back what tools answered has `answers`, whatever role the provider gives it."""
+    that brings back what tools answered has `answers`, whatever role the provider gives it. `source` is its pointer if
+    it has one of its own; `unread` are pointers to what should be a call and is none."""
 
     role: Role
     raw: JSON
     content: JSON = None
     calls: tuple[AskedCall, ...] = ()
     answers: tuple[GivenAnswer, ...] = ()
+    source: str = ""
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,26 +95,32 @@ class Assembled:
     ends_on_answer: bool
 
 
-def assemble(recorded: Sequence[Recorded]) -> Assembled:
+def assemble(recorded: Sequence[Recorded], *, ending: Sequence[Turn] = ()) -> Assembled:
     """Put the steps of one run together, in the order in which they are given. A tool step that a model asked for
-    moves to the place of its call; the others stay where they are."""
-    assembly = _Assembly(recorded=recorded)
+    moves to the place of its call; the others stay where they are. `ending` is the conversation as it stood at the
+    end, where the file holds more of it than the last request."""
+    assembly = _Assembly(recorded=[*recorded, _Ending(sent=ending)])
     assembly.run()
     first = next((item for item in recorded if isinstance(item, ModelExchange)), None)
-    turns = first.sent if first else ()
+    turns = first.sent if first else ending
     texts = [turn.content for turn in turns if turn.role == "system" and isinstance(turn.content, str)]
     return Assembled(
         steps=tuple(assembly.steps),
         notes=tuple(assembly.notes),
         input={"messages": [turn.raw for turn in turns if turn.role != "system"]},
         system="\n\n".join(texts) if texts else None,
-        ends_on_answer=bool(assembly.steps) and isinstance(assembly.steps[-1], ToolStep),
+        ends_on_answer=_ends_on_answer(assembly.steps),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ending:
+    sent: Sequence[Turn]
 
 
 @dataclass
 class _Assembly:
-    recorded: Sequence[Recorded]
+    recorded: Sequence[Recorded | _Ending]
     steps: list[Step] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     claimed: set[int] = field(default_factory=set)
@@ -123,9 +132,11 @@ class _Assembly:
         self.told = _Told(self.recorded)
         for at, item in enumerate(self.recorded):
             if isinstance(item, ModelExchange):
-                self._people(item)
+                self._people(item.sent, item.step.source)
                 self.steps.append(item.step)
                 self._tools(at, item)
+            elif isinstance(item, _Ending):
+                self._people(item.sent, "")
             elif isinstance(item, AgentTool):
                 text = "a tool that holds model calls is code of the workflow: what it called stands in its place"
                 self.notes.append(_note("left_out", item.source, text))
@@ -133,22 +144,24 @@ class _Assembly:
                 self.steps.append(item)
         self._strays()
 
-    def _people(self, exchange: ModelExchange) -> None:
+    def _people(self, sent: Sequence[Turn], source: str) -> None:
         """What people said since the agent spoke last, once: a request that is sent again repeats it."""
-        said = max((n for n, turn in enumerate(exchange.sent) if turn.role == "assistant"), default=None)
+        said = max((n for n, turn in enumerate(sent) if turn.role == "assistant"), default=None)
         if said is None:
             return
-        spoken = exchange.sent[said]
-        new = range(said + 1, len(exchange.sent))
-        people = [at for at in new if exchange.sent[at].role == "user" and not exchange.sent[at].answers]
-        if spoken.calls or not people:
-            return
-        known = self._known(exchange.sent)
+        people = [at for at in range(said + 1, len(sent)) if sent[at].role == "user" and not sent[at].answers]
+        known = self._known(sent) if people else []
         for at in people:
             if known[at] not in self.heard:
                 self.heard.add(known[at])
-                decision = exchange.sent[at].content
-                self.steps.append(HumanStep(source=exchange.step.source, question=spoken.content, decision=decision))
+                self._person(sent[said], sent[at], sent[at].source or source)
+
+    def _person(self, spoken: Turn, turn: Turn, source: str) -> None:
+        if spoken.calls:
+            text = "a person spoke up while the agent was calling tools: it stands in the request and answers nothing"
+            self.notes.append(Note(kind="left_out", source=source, text=text, boundary="human"))
+        else:
+            self.steps.append(HumanStep(source=source, question=spoken.content, decision=turn.content))
 
     def _known(self, sent: Sequence[Turn]) -> list[str]:
         """A name for the conversation up to each turn. A turn that several requests share is looked at once."""
@@ -204,27 +217,42 @@ class _Assembly:
         if len(block) != len(calls) or len(calls) > 1:
             text = "calls and answers of one assistant turn were paired by their order"
             self.notes.append(_note("guessed_pairing", calls[0].source, text))
-        for extra in block[len(calls) :]:
+        return self._in_order(calls, list(block))
+
+    def _in_order(self, calls: tuple[AskedCall, ...], left: list[GivenAnswer]) -> list[GivenAnswer | None]:
+        """The next answer for each call; one that names another tool than a call is not its answer."""
+        found: list[GivenAnswer | None] = []
+        for call in calls:
+            place = next((n for n, answer in enumerate(left) if answer.tool in (None, call.tool)), None)
+            found.append(None if place is None else left.pop(place))
+        for extra in left:
             self.notes.append(_note("result_without_call", extra.source, "an answer has no call beside it"))
-        return [block[n] if n < len(block) else None for n in range(len(calls))]
+        return found
 
     def _strays(self) -> None:
-        """Answers in the requests that belong to no assistant turn with calls."""
+        """Answers in the requests that belong to no assistant turn with calls, and calls that cannot be read."""
         seen: set[str] = set()
         for item in self.recorded:
-            if not isinstance(item, ModelExchange):
-                continue
-            for answer in _uncalled(item.sent):
+            sent = item.sent if isinstance(item, ModelExchange | _Ending) else ()
+            for answer in _uncalled(sent):
                 if answer.source not in seen:
                     seen.add(answer.source)
                     self.notes.append(_note("result_without_call", answer.source, "an answer has no call before it"))
+            for source in (source for turn in sent for source in turn.unread if source not in seen):
+                seen.add(source)
+                self.notes.append(unread_call(source))
+
+
+def unread_call(source: str) -> Note:
+    """For a place where a call should be and none can be read."""
+    return _note("content_lost", source, "this is no call that can be read", "what was asked for here is unknown")
 
 
 class _Ran:
     """The tool runs that were recorded by themselves, to be found from a call that asked for one: by id, else the next
     of this tool with these arguments, else of this tool. A run that has another id is another call's."""
 
-    def __init__(self, recorded: Sequence[Recorded]) -> None:
+    def __init__(self, recorded: Sequence[Recorded | _Ending]) -> None:
         self.named: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self.same: dict[tuple[str, ...], list[int]] = defaultdict(list)
         self.any: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -267,12 +295,12 @@ class _Told:
     """Where each set of calls stands in the requests. A turn that several requests share is filed once, for the first:
     a call is asked for before a request brings it back."""
 
-    def __init__(self, recorded: Sequence[Recorded]) -> None:
+    def __init__(self, recorded: Sequence[Recorded | _Ending]) -> None:
         self.recorded = recorded
         self.places: dict[str, list[tuple[int, int]]] = defaultdict(list)
         filed: set[int] = set()
         for at, item in enumerate(recorded):
-            for place, turn in enumerate(item.sent if isinstance(item, ModelExchange) else ()):
+            for place, turn in enumerate(item.sent if isinstance(item, ModelExchange | _Ending) else ()):
                 if turn.calls and id(turn) not in filed:
                     filed.add(id(turn))
                     self.places[_of_calls(turn.calls)].append((at, place))
@@ -287,7 +315,7 @@ class _Told:
         request = places[first][0]
         _, place = places[bisect_left(places, (request + 1, 0)) - 1]
         exchange = self.recorded[request]
-        assert isinstance(exchange, ModelExchange)
+        assert isinstance(exchange, ModelExchange | _Ending)
         return list(_following(exchange.sent, place))
 
 
@@ -326,6 +354,10 @@ def _uncalled(sent: Sequence[Turn]) -> Iterator[GivenAnswer]:
         if turn.answers and not called:
             yield from turn.answers
         called = bool(turn.calls) or (called and bool(turn.answers))
+
+
+def _ends_on_answer(steps: Sequence[Step]) -> bool:
+    return bool(steps) and isinstance(steps[-1], ToolStep) and steps[-1].answered
 
 
 def _key(value: JSON) -> str:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from replaycases.importers import chat_transcript
+from replaycases.importers import chat_transcript, reconstructed
+from replaycases.importers.completeness import report_of
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.neutral import HumanStep, ModelStep, NeutralRun, ToolStep
@@ -21,10 +22,8 @@ def tools(run: NeutralRun) -> list[ToolStep]:
     return [step for step in run.steps if isinstance(step, ToolStep)]
 
 
-def refusal(*messages: dict) -> ImportRefused:
-    with pytest.raises(ImportRefused) as caught:
-        read(*messages)
-    return caught.value
+def kinds(run: NeutralRun) -> list[str]:
+    return [note.kind for note in run.notes]
 
 
 LOOKUP = (asks(call("look", {"id": 1})), answers("one"))
@@ -87,10 +86,11 @@ def test_calls_without_ids_are_read() -> None:
     assert tools(read(user("hi"), asks(call("look", id=None)), answers("one", id=None)))[0].value == "one"
 
 
-def test_an_unanswered_last_call_cuts_the_run_and_says_so() -> None:
+def test_an_unanswered_last_call_is_a_step_without_an_answer_and_the_run_a_prefix() -> None:
     run = read(user("hi"), *LOOKUP, asks(call("look", {"id": 2})))
-    assert run.cut
-    assert isinstance(run.steps[-1], ModelStep)
+    assert [step.answered for step in tools(run)] == [True, False]
+    assert kinds(run) == ["call_without_result"]
+    assert (report_of(run, ()).mode, run.ends_on_answer) == ("prefix", False)
 
 
 def test_a_run_that_ends_on_a_tool_answer_says_so() -> None:
@@ -121,9 +121,15 @@ def test_anything_else_is_not_recognised(document: object) -> None:
     assert not chat_transcript.sniff(ForeignFile(json.dumps(document).encode()))
 
 
-def test_no_tool_calls_is_refused() -> None:
-    assert refusal(user("hi"), says("hello")).finding.id == "import.no-tool-calls"
-    assert refusal(user("hi")).finding.id == "import.no-tool-calls"
+def test_a_talk_without_tools_is_read() -> None:
+    run = read(user("hi"), says("hello"))
+    assert [type(step) for step in run.steps] == [ModelStep]
+    assert report_of(run, ()).mode == "replay"
+
+
+def test_a_talk_in_which_the_agent_never_spoke_can_be_read_and_not_replayed() -> None:
+    run = read(user("hi"))
+    assert (run.input, report_of(run, ()).mode) == ({"messages": [user("hi")]}, "forensic")
 
 
 def test_each_run_of_a_file_is_read_by_its_index() -> None:
@@ -132,46 +138,100 @@ def test_each_run_of_a_file_is_read_by_its_index() -> None:
     assert chat_transcript.read(file, 1).input == {"messages": [user("ho")]}
 
 
-def test_a_call_left_unanswered_in_the_middle_is_refused_with_its_place() -> None:
-    finding = refusal(user("hi"), asks(call("look")), says("well")).finding
-    assert (finding.id, finding.pointer) == ("import.unanswered", "/messages/1")
+def test_a_call_left_unanswered_in_the_middle_is_a_step_without_an_answer() -> None:
+    run = read(user("hi"), asks(call("look")), says("well"))
+    assert [type(step) for step in run.steps] == [ModelStep, ToolStep, ModelStep]
+    assert (tools(run)[0].answered, kinds(run)) == (False, ["call_without_result"])
+    assert report_of(run, ()).replayable == 1
 
 
-def test_an_answer_too_many_is_refused_with_its_place() -> None:
-    finding = refusal(user("hi"), *LOOKUP, answers("two")).finding
-    assert (finding.id, finding.pointer) == ("import.unpaired", "/messages/3")
+def test_an_answer_too_many_is_noted_with_its_place() -> None:
+    run = read(user("hi"), *LOOKUP, answers("two"))
+    assert [step.value for step in tools(run)] == ["one"]
+    assert [(note.kind, note.source) for note in run.notes if note.kind == "result_without_call"] == [
+        ("result_without_call", "/messages/3")
+    ]
 
 
-def test_an_answer_that_names_another_tool_than_the_call_at_its_place_is_refused() -> None:
-    assert refusal(user("hi"), asks(call("look")), answers("x", name="seek")).finding.id == "import.unpaired"
+def test_an_answer_without_any_call_before_it_is_noted_with_its_place() -> None:
+    run = read(user("hi"), answers("one"), says("done"))
+    assert [(note.kind, note.source) for note in run.notes] == [("result_without_call", "/messages/1")]
 
 
-def test_two_things_said_by_the_user_without_an_answer_between_are_refused() -> None:
-    assert refusal(user("hi"), says("yes?"), user("a"), user("b"), *LOOKUP).finding.id == "import.order"
+def test_an_answer_that_names_another_tool_than_the_call_at_its_place_is_not_its_answer() -> None:
+    run = read(user("hi"), asks(call("look", id=None)), answers("x", id=None, name="seek"))
+    assert not tools(run)[0].answered
+    assert sorted(kinds(run)) == ["call_without_result", "result_without_call"]
 
 
-def test_a_late_system_message_is_refused() -> None:
-    assert refusal(user("hi"), *LOOKUP, system()).finding.id == "import.order"
+def test_two_things_said_by_the_user_without_an_answer_between_are_two_answers_of_a_person() -> None:
+    run = read(user("hi"), says("yes?"), user("a"), user("b"), *LOOKUP)
+    people = [(step.question, step.decision) for step in run.steps if isinstance(step, HumanStep)]
+    assert people == [("yes?", "a"), ("yes?", "b")]
+
+
+def test_what_a_person_says_while_tools_run_answers_no_question_and_is_noted() -> None:
+    run = read(user("hi"), *LOOKUP, user("stop"), says("ok"))
+    assert not [step for step in run.steps if isinstance(step, HumanStep)]
+    assert [(note.kind, note.source) for note in run.notes] == [("left_out", "/messages/3")]
+
+
+def test_a_late_system_message_stands_in_the_request_and_is_no_system_prompt() -> None:
+    run = read(user("hi"), *LOOKUP, system(), says("done"))
+    assert run.system is None
+    last = run.steps[-1]
+    assert isinstance(last, ModelStep)
+    assert last.request["messages"][-1] == system()
+
+
+def test_a_message_of_an_unknown_role_is_noted_and_no_step() -> None:
+    run = read(user("hi"), {"role": "narrator", "content": "later"}, says("ok"))
+    assert [(note.kind, note.source) for note in run.notes] == [("left_out", "/messages/1")]
+
+
+@pytest.mark.parametrize("broken", ["x", {"id": "1"}, {"function": {"name": ""}}, {"function": {}}])
+def test_what_should_be_a_call_and_is_none_is_noted(broken: object) -> None:
+    run = read(user("hi"), {"role": "assistant", "content": None, "tool_calls": [broken]}, says("done"))
+    assert [(note.kind, note.source) for note in run.notes] == [("content_lost", "/messages/1/tool_calls/0")]
+
+
+def test_calls_that_are_objects_and_a_persons_own_tools_are_told_apart() -> None:
+    mine = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "name": "look", "arguments": {"n": 1}}]}
+    answer = {"role": "tool", "id": "1", "content": "one", "requestor": "assistant", "error": True}
+    own = {"role": "user", "content": None, "tool_calls": [{"id": "2", "name": "reboot", "arguments": {}}]}
+    back = {"role": "tool", "id": "2", "content": "ok", "requestor": "user"}
+    messages = [user("hi"), mine, answer, own, back, says("done")]
+    agent = {"llm": "m-1", "llm_args": {"temperature": 0}}
+    document = {"info": {"agent_info": agent}, "simulations": [{"id": "a", "messages": messages}]}
+    file = ForeignFile(json.dumps(document).encode())
+    assert chat_transcript.sniff(file)
+    assert [head.source for head in chat_transcript.heads(file)] == ["/simulations/0"]
+    run = chat_transcript.read(file, 0)
+    assert [(step.tool, step.arguments, step.error) for step in tools(run)] == [
+        ("look", {"n": 1}, {"kind": "error", "message": "one"})
+    ]
+    assert [note.source for note in run.notes] == ["/simulations/0/messages/3", "/simulations/0/messages/4"]
+    assert run.serving == {"requested_model": "m-1", "settings": {"temperature": 0}}
+
+
+def test_a_run_whose_requests_would_be_too_large_to_put_together_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconstructed, "MAX_SENT", 3)
+    with pytest.raises(ImportRefused) as caught:
+        read(user("hi"), *LOOKUP, says("more"), says("and more"))
+    assert (caught.value.finding.id, caught.value.finding.pointer) == ("import.too-long", "/messages/3")
 
 
 @pytest.mark.parametrize("raw", ["{", "[1]", '{"a":1,"a":2}', "NaN"])
-def test_arguments_that_no_tool_can_have_been_called_with_are_refused(raw: str) -> None:
+def test_arguments_that_are_no_json_object_stay_the_text_that_they_are(raw: str) -> None:
     broken = call("look")
     broken["function"]["arguments"] = raw
-    finding = refusal(user("hi"), asks(broken), answers("x")).finding
-    assert (finding.id, finding.pointer) == ("import.arguments", "/messages/1/tool_calls/0/function/arguments")
+    assert tools(read(user("hi"), asks(broken), answers("x")))[0].arguments == raw
 
 
 def test_empty_arguments_are_a_call_without_any() -> None:
     empty = call("look")
     empty["function"]["arguments"] = ""
     assert tools(read(user("hi"), asks(empty), answers("x")))[0].arguments == {}
-
-
-def test_a_refusal_quotes_no_value_of_the_file() -> None:
-    secret = call("look")
-    secret["function"]["arguments"] = "my-secret"
-    assert "my-secret" not in str(refusal(user("hi"), asks(secret), answers("x")))
 
 
 def test_settings_that_the_file_does_not_name_are_not_taken_to_be_none() -> None:

@@ -1,0 +1,45 @@
+"""Messages of LangChain: {"lc": 1, "type": "constructor", "id": […, "HumanMessage"], "kwargs": {…}}, or the kwargs by
+themselves with `type` human, ai, system, tool, function, chat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+JSON = Any
+_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+}
+
+
+def unwrapped(message: dict[str, JSON]) -> dict[str, JSON]:
+    """The message as a dict with a `role`; another dialect's as it is."""
+    kwargs = message.get("kwargs")
+    if message.get("type") == "constructor" and isinstance(kwargs, dict):
+        name = message["id"][-1] if isinstance(message.get("id"), list) and message["id"] else ""
+        return _with_role(kwargs, str(name).removesuffix("Chunk").removesuffix("Message").lower())
+    data = message.get("data")
+    if isinstance(data, dict) and "role" not in message and _kind(message) in _ROLES:
+        return _with_role(data, _kind(message))
+    if "role" not in message and _kind(message) in _ROLES:
+        return _with_role(message, _kind(message))
+    return message
+
+
+def is_message(value: JSON) -> bool:
+    """Whether this is one of them, in either way."""
+    if not isinstance(value, dict):
+        return False
+    return (value.get("type") == "constructor" and "lc" in value) or ("content" in value and _kind(value) in _ROLES)
+
+
+def _kind(message: dict[str, JSON]) -> str:
+    return str(message.get("type", "")).removesuffix("MessageChunk").removesuffix("Message").lower()
+
+
+def _with_role(fields: dict[str, JSON], kind: str) -> dict[str, JSON]:
+    role = _ROLES.get(kind) or fields.get("role")
+    return {**fields, "role": role} if role else fields

@@ -1,0 +1,263 @@
+"""Messages as clients and tracing tools write them down -> the turns of a conversation.
+
+Read alike: OpenAI chat messages, items of OpenAI responses, Anthropic messages with blocks, messages with `parts`,
+LangChain messages (`langchain_messages` unwraps them), [role, text] pairs, and a text by itself, which a user said.
+Whatever cannot be read is named in the turn's `unread`, so that no call goes by unseen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from replaycases.fixture.findings import FixtureInvalid
+from replaycases.fixture.strict_json import parse
+from replaycases.importers.conversation import AskedCall, GivenAnswer, Role, Turn
+from replaycases.importers.langchain_messages import unwrapped
+
+JSON = Any
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+# The type of a block, part or item -> where its id, its tool and its payload stand.
+CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "tool_use": (("id",), ("name",), ("input",)),
+    "tool_call": (("id",), ("name",), ("arguments", "args")),
+    "tool-call": (("toolCallId",), ("toolName",), ("input", "args")),
+    "function_call": (("call_id", "id"), ("name",), ("arguments",)),
+    "custom_tool_call": (("call_id", "id"), ("name",), ("input",)),
+}
+ANSWERS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "tool_result": (("tool_use_id",), ("name",), ("content",)),
+    "tool_call_response": (("id",), ("name",), ("response", "result")),
+    "tool-result": (("toolCallId",), ("toolName",), ("output", "result")),
+    "function_call_output": (("call_id",), ("name",), ("output",)),
+    "custom_tool_call_output": (("call_id",), ("name",), ("output",)),
+}
+PROVIDER_RUN = frozenset(
+    {"server_tool_use", "mcp_tool_use", "server_tool_call", "web_search_call", "file_search_call", "mcp_call",
+     "code_interpreter_call", "image_generation_call"}
+)  # fmt: skip
+
+
+def turns_of(messages: JSON, source: str) -> tuple[Turn, ...]:
+    """The turns of a list of messages, of one message, or of a text. Items of one response are one turn."""
+    if not isinstance(messages, list):
+        return () if messages is None else (turn_of(messages, source),)
+    found: list[Turn] = []
+    for at, message in enumerate(messages):
+        turn = turn_of(message, f"{source}/{at}")
+        if found and _goes_on(found[-1], turn, message):
+            found[-1] = _joined(found[-1], turn)
+        else:
+            found.append(turn)
+    return tuple(found)
+
+
+def turn_of(message: JSON, source: str) -> Turn:
+    """One message. One of an unknown kind is a turn of nobody."""
+    if isinstance(message, str):
+        return Turn(role="user", raw=message, content=message, source=source)
+    if _is_pair(message):
+        return Turn(role=ROLES.get(message[0], "tool"), raw=message, content=message[1], source=source)
+    if not isinstance(message, dict):
+        return Turn(role="tool", raw=message, source=source, unread=(source,))
+    plain = unwrapped(message)
+    calls, unread = _calls(plain, source)
+    answers = _answers(plain, source)
+    role = _role(plain, calls=bool(calls), answers=bool(answers))
+    content = plain["content"] if "content" in plain else _said(plain.get("parts"))
+    return Turn(
+        role=role, raw=message, content=content, calls=calls, answers=answers, source=source, unread=tuple(unread)
+    )
+
+
+def arguments_of(raw: JSON) -> JSON:
+    """What a call was made with: the object in a text, {} for nothing; a text that holds no object as it is."""
+    if raw is None or (isinstance(raw, str) and not raw.strip()):
+        return {}
+    if not isinstance(raw, str):
+        return raw
+    try:
+        value = parse(raw.encode("utf-8", "surrogatepass"))
+    except FixtureInvalid:
+        return raw
+    return value if isinstance(value, dict) else raw
+
+
+def failure(value: JSON) -> dict[str, str]:
+    """What a tool said when it failed, where the format marks it as failed."""
+    return {"kind": "error", "message": text_of(value)}
+
+
+def text_of(content: JSON) -> str:
+    """The words of a content: of a text, of blocks with texts, else its JSON."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        texts = [block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str)]
+        if texts and len(texts) == len(content):
+            return "\n".join(texts)
+    return "" if content is None else json.dumps(content, ensure_ascii=False)
+
+
+def provider_run(message: JSON, source: str) -> list[str]:
+    """Pointers to the calls that the provider ran itself, inside an answer of the model."""
+    if isinstance(message, list):
+        return [place for at, item in enumerate(message) for place in provider_run(item, f"{source}/{at}")]
+    if not isinstance(message, dict):
+        return []
+    plain = unwrapped(message)
+    own = [source] if plain.get("type") in PROVIDER_RUN else []
+    return own + [place for _, place, block in _blocks(plain, source) if block.get("type") in PROVIDER_RUN]
+
+
+def _is_pair(message: JSON) -> bool:
+    return isinstance(message, list) and len(message) == 2 and isinstance(message[0], str) and message[0] in ROLES
+
+
+def _role(plain: dict[str, JSON], *, calls: bool, answers: bool) -> Role:
+    named = plain.get("role")
+    if isinstance(named, str) and named in ROLES:
+        return ROLES[named]
+    if calls or plain.get("type") in ("reasoning", *PROVIDER_RUN):
+        return "assistant"
+    if not answers and named is None and isinstance(plain.get("content"), str) and "type" not in plain:
+        return "user"
+    return "tool"
+
+
+def _blocks(plain: dict[str, JSON], source: str) -> Iterator[tuple[str, str, dict[str, JSON]]]:
+    for key in ("content", "parts"):
+        blocks = plain.get(key)
+        for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
+            if isinstance(block, dict):
+                yield key, f"{source}/{key}/{at}", block
+
+
+def _calls(plain: dict[str, JSON], source: str) -> tuple[tuple[AskedCall, ...], list[str]]:
+    """The calls of a message, from the fullest of the places where it holds them, and pointers to what is none."""
+    extra = plain.get("additional_kwargs")
+    extra = extra if isinstance(extra, dict) else {}
+    listed = [*_listed(plain, "tool_calls", source), *_listed(plain, "invalid_tool_calls", source)]
+    in_blocks = [
+        _named(block, CALLS[block["type"]], place)
+        for _, place, block in _blocks(plain, source)
+        if _kind(block) in CALLS
+    ]
+    old = [
+        _function(holder["function_call"], holder["function_call"], f"{place}/function_call")
+        for holder, place in ((plain, source), (extra, f"{source}/additional_kwargs"))
+        if holder.get("function_call")
+    ]
+    itself = [_named(plain, CALLS[plain["type"]], source)] if _kind(plain) in CALLS else []
+    places = (listed, [*_listed(extra, "tool_calls", f"{source}/additional_kwargs")], in_blocks, old, itself)
+    found = max(places, key=len)
+    return tuple(call for call in found if isinstance(call, AskedCall)), [c for c in found if isinstance(c, str)]
+
+
+def _listed(holder: dict[str, JSON], key: str, source: str) -> Iterator[AskedCall | str]:
+    """AskedCalls, and pointers where there should be one."""
+    calls = holder.get(key)
+    if calls and not isinstance(calls, list):
+        yield f"{source}/{key}"
+        return
+    for at, call in enumerate(calls or ()):
+        place = f"{source}/{key}/{at}"
+        if not isinstance(call, dict):
+            yield place
+        elif isinstance(call.get("function"), dict):
+            yield _function(call, call["function"], place)
+        else:
+            yield _named(call, (("id",), ("name", "function"), ("arguments", "args", "input")), place)
+
+
+def _function(call: JSON, function: JSON, place: str) -> AskedCall | str:
+    if not isinstance(call, dict) or not isinstance(function, dict) or not _text(function.get("name")):
+        return place
+    arguments = arguments_of(function.get("arguments"))
+    return AskedCall(source=place, tool=function["name"], arguments=arguments, call_id=_text(call.get("id")))
+
+
+def _named(block: dict[str, JSON], keys: tuple[tuple[str, ...], ...], place: str) -> AskedCall | str:
+    ids, names, payloads = keys
+    tool = _text(_first(block, names))
+    if tool is None:
+        return place
+    raw = _first(block, payloads)
+    arguments = raw if block.get("type") == "custom_tool_call" else arguments_of(raw)
+    return AskedCall(source=place, tool=tool, arguments=arguments, call_id=_text(_first(block, ids)))
+
+
+def _answers(plain: dict[str, JSON], source: str) -> tuple[GivenAnswer, ...]:
+    found = [
+        _answer(block, ANSWERS[block["type"]], place)
+        for _, place, block in _blocks(plain, source)
+        if _kind(block) in ANSWERS
+    ]
+    if _kind(plain) in ANSWERS:
+        found.append(_answer(plain, ANSWERS[plain["type"]], source))
+    if not found and ROLES.get(str(plain.get("role"))) == "tool":
+        found.append(_answer(plain, (("tool_call_id", "id"), ("name",), ("content",)), source))
+    return tuple(found)
+
+
+def _answer(block: dict[str, JSON], keys: tuple[tuple[str, ...], ...], place: str) -> GivenAnswer:
+    ids, names, payloads = keys
+    value = _first(block, payloads)
+    failed = any(block.get(key) is True for key in ("is_error", "isError", "error")) or block.get("status") == "error"
+    return GivenAnswer(
+        source=place,
+        value=value,
+        error=failure(value) if failed else None,
+        call_id=_text(_first(block, ids)),
+        tool=_text(_first(block, names)),
+    )
+
+
+def _goes_on(before: Turn, turn: Turn, message: JSON) -> bool:
+    """Whether this is one more item of the same response."""
+    if not (before.role == turn.role == "assistant") or not isinstance(message, dict):
+        return False
+    return "role" not in message or message.get("type") == "message" or isinstance(before.raw, list)
+
+
+def _joined(before: Turn, turn: Turn) -> Turn:
+    raw = before.raw if isinstance(before.raw, list) else [before.raw]
+    return Turn(
+        role="assistant",
+        raw=[*raw, turn.raw],
+        content=before.content if before.content is not None else turn.content,
+        calls=before.calls + turn.calls,
+        source=before.source,
+        unread=before.unread + turn.unread,
+    )
+
+
+def _said(parts: JSON) -> JSON:
+    """The content of a message in parts: its one text, else the parts."""
+    if isinstance(parts, list) and len(parts) == 1 and isinstance(parts[0], dict) and parts[0].get("type") == "text":
+        return parts[0].get("content")
+    return parts
+
+
+def _kind(block: dict[str, JSON]) -> str:
+    kind = block.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _first(block: dict[str, JSON], keys: tuple[str, ...]) -> JSON:
+    return next((block[key] for key in keys if block.get(key) is not None), None)
+
+
+def _text(value: JSON) -> str | None:
+    return value if isinstance(value, str) and value else None
