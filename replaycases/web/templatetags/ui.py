@@ -8,7 +8,6 @@ from typing import Any
 from django import template
 from django.template import Context
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -23,7 +22,8 @@ _HASH = (
     '<button class="copy" type="button" data-copy="{value}" aria-label="Copy {name} {short}">'
     '<svg class="i" aria-hidden="true"><use href="#i-copy"/></svg></button>'
 )
-_STYLES = {"minute": "j M Y H:i", "time": "H:i", "day": "j M Y"}
+# Python's own formats: a page shows dozens of instants, and Django looks a translation up for each part of each.
+_STYLES = {"minute": "{0.day} {0:%b %Y %H:%M}", "time": "{0:%H:%M}", "day": "{0.day} {0:%b %Y}"}
 
 
 @register.simple_tag
@@ -99,11 +99,10 @@ def when(at: datetime | None, style: str = "minute") -> SafeString:
         return format_html('<span class="mute">{}</span>', "not yet")
     local = timezone.localtime(at)
     return format_html(
-        '<time datetime="{}" title="{}, UTC{}">{}</time>',
+        '<time datetime="{}" title="{}">{}</time>',
         local.isoformat(),
-        date_format(local, "Y-m-d H:i:s T"),
-        local.strftime("%z"),
-        date_format(local, _STYLES.get(style, _STYLES["minute"])),
+        f"{local:%Y-%m-%d %H:%M:%S %Z, UTC%z}",
+        _STYLES[style].format(local),
     )
 
 
