@@ -274,7 +274,9 @@ def _expectations(user: User, projects: list[UUID]) -> QuerySet[Case]:
 
 def _returned_to(user: User, projects: list[UUID]) -> QuerySet[Case]:
     """The current revision is the person's and came back: their turn."""
-    own = Q(current_revision__created_by=user) | Q(current_revision__on_behalf_of=user)
+    # Two lists of revisions: joined, the revision of every case that came back would be looked up.
+    own = Q(current_revision__in=FixtureRevision.objects.filter(created_by=user).values("pk"))
+    own |= Q(current_revision__in=FixtureRevision.objects.filter(on_behalf_of=user).values("pk"))
     return Case.objects.filter(_RETURNED, own, project__in=projects, stage__in=OPEN).order_by("stage_since")
 
 
@@ -337,11 +339,24 @@ def _proposals(user: User, roles: Held) -> list[Proposal] | None:
         return None
     waiting = Proposal.objects.filter(wanted, state=ProposalState.PENDING).exclude(proposed_by=user)
     waiting = waiting.exclude(decisions.is_work_of(user, "case__"), kind=ProposalKind.OVERRIDE)
-    rows = waiting.select_related("case__project", "proposed_by").order_by("proposed_at")[:MOST]
+    rows = waiting.select_related("case__project", "proposed_by").only(*_OF_PROPOSALS).order_by("proposed_at")[:MOST]
     held = [(proposal, roles.get(proposal.case.project_id, frozenset())) for proposal in rows]
     return [proposal for proposal, own in held if not own.isdisjoint(proposals.confirmers(proposal))]
 
 
 def _unread(user: User, projects: Iterable[UUID]) -> list[Notification]:
     unread = Notification.objects.filter(user=user, read_at=None, case__project__in=projects)
-    return list(unread.select_related("case__project", "case__current_revision").order_by("-created_at")[:MOST])
+    rows = unread.select_related("case__project", "case__current_revision").only(*_OF_NOTIFICATIONS)
+    return list(rows.order_by("-created_at")[:MOST])
+
+
+# Of them all, of what they are about what is shown: a case's row is wide.
+_OF_PROPOSALS = (
+    *(field.name for field in Proposal._meta.concrete_fields),
+    *("case__number", "case__project__key", "proposed_by__display_name", "proposed_by__username"),
+)
+_OF_NOTIFICATIONS = (
+    *(field.name for field in Notification._meta.concrete_fields),
+    *("case__number", "case__title", "case__project__key", "case__current_revision__number"),
+    *("case__verdict", "case__previous_verdict", "case__last_verdict", "case__verdict_since"),
+)

@@ -113,9 +113,14 @@ class Case(models.Model):
                 name="case_expectation_waits",
             ),
             models.Index(
-                fields=["stage_since"],
+                fields=["stage_since", "current_revision", "project", "stage", "id"],
                 condition=models.Q(redaction_returned=True) | models.Q(expectation_returned=True),
                 name="case_returned",
+            ),
+            models.Index(
+                fields=["created_by", "evidence_expires_at"],
+                condition=models.Q(stage="quarantined"),
+                name="case_drafted_by",
             ),
             models.Index(
                 fields=["stage_since"],

@@ -48,6 +48,8 @@ class FixtureRevision(models.Model):
             models.Index(fields=["fixture_hash"], name="revision_by_fixture_hash", opclasses=["varchar_pattern_ops"]),
             models.Index(fields=["content_hash"], name="revision_by_content_hash", opclasses=["varchar_pattern_ops"]),
             models.Index(fields=["fixture_case_id"], name="revision_by_case_id"),
+            # A person's revisions, from the index alone.
+            models.Index(fields=["created_by", "id"], name="revision_by_author"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["case", "number"], name="revision_number_once_per_case"),
