@@ -20,6 +20,18 @@ def person_label(user: User) -> str:
     return f"{user} ({user.username})" if user.display_name else user.username
 
 
+class ProjectForm(StyledForm):
+    key = forms.RegexField(
+        r"\A[A-Za-z][A-Za-z0-9]{0,11}\Z",
+        help_text="At most 12 letters and digits, a letter first. Case ids begin with it, as in RC-17. It stays.",
+        error_messages={"invalid": "A key has at most 12 letters and digits, and begins with a letter."},
+    )
+    name = forms.CharField(max_length=200)
+
+    def clean_key(self) -> str:
+        return str(self.cleaned_data["key"]).upper()
+
+
 class RoleForm(StyledForm):
     """One more role for somebody who is in the project already."""
 

@@ -17,12 +17,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import invitations, people
+from replaycases.cases import invitations, people, users
 from replaycases.cases.models import Case, CaseOwner
 from replaycases.web import owners_page, people_page
 from replaycases.web.forms_people import (
     AccountForm,
     InvitationForm,
+    ProjectForm,
     ProjectSettingsForm,
     RoleForm,
     TeamForm,
@@ -37,13 +38,37 @@ OPENED = "invitation"
 
 
 @login_required
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def project_list(request: HttpRequest) -> HttpResponse:
-    """Straight to the project for whoever is in one."""
-    projects = Project.objects.visible_to(user_of(request)).order_by("key")[:500]
-    if len(projects) == 1:
+    """Straight to the project for whoever is in one. A superuser creates others here."""
+    user = user_of(request)
+    if request.method == "POST":
+        return _create_project(request)
+    projects = Project.objects.visible_to(user).order_by("key")[:500]
+    if len(projects) == 1 and not user.is_superuser:
         return redirect("people", projects[0].key)
-    return render(request, "people/list.html", {"section": "people", "projects": projects})
+    return _render_projects(request, ProjectForm())
+
+
+def _create_project(request: HttpRequest) -> HttpResponse:
+    users.require_superuser(user_of(request))
+    form = ProjectForm(request.POST)
+    if form.is_valid():
+        try:
+            made = people.create_project(user_of(request), **form.cleaned_data)
+        except ValidationError as refused:
+            form.add_error(None, refused)
+        else:
+            messages.success(request, f"Project {made.key} is created. Invite who administers it, and who works in it.")
+            return redirect("people", made.key)
+    return _render_projects(request, form, status=422)
+
+
+def _render_projects(request: HttpRequest, form: ProjectForm, *, status: int = 200) -> HttpResponse:
+    user = user_of(request)
+    projects = Project.objects.visible_to(user).order_by("key")[:500]
+    context = {"section": "people", "projects": projects, "form": form if user.is_superuser else None}
+    return render(request, "people/list.html", context, status=status)
 
 
 @login_required
