@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "replaycases.accounts.sessions.SessionLimits",
     "django.contrib.messages.middleware.MessageMiddleware",
     "replaycases.web.middleware.NulRefused",
+    "replaycases.web.middleware.BodyLimit",
     "replaycases.web.middleware.ErrorPages",
     "axes.middleware.AxesMiddleware",
 ]
@@ -88,7 +89,8 @@ DATABASES = {"default": env.database("DATABASE_URL", sqlite_path=VAR_DIR / "repl
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 MAX_UPLOAD_BYTES = env.number("REPLAYCASES_MAX_UPLOAD_BYTES", default=64 * 1024 * 1024)
-DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_UPLOAD_BYTES
+# What a form's fields may have together, files apart: a fixture that is edited on a page, and words beside it.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 DATA_UPLOAD_MAX_NUMBER_FILES = 10
 

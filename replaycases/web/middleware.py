@@ -6,7 +6,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
@@ -45,6 +46,22 @@ class NulRefused:
 
 def _holds_nul(query: QueryDict) -> bool:
     return any("\0" in text for name, values in query.lists() for text in (name, *values))
+
+
+class BodyLimit:
+    """A body that is larger than what is kept of it could be is refused before any of it is read (413)."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        longest = settings.MAX_UPLOAD_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        length = request.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()) or int(length) <= longest:
+            return self.get_response(request)
+        if request.path.startswith("/api/"):
+            return JsonResponse({"detail": "The body is larger than this server accepts."}, status=413)
+        return render(request, "413.html", {"most": longest}, status=413)
 
 
 class ErrorPages:
