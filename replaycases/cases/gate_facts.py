@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import (
-    Aggregate,
     BooleanField,
     Count,
     Exists,
@@ -22,12 +21,12 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
-    UUIDField,
     Value,
 )
 from django.db.models.functions import Coalesce, JSONObject, NullIf
 from django.utils import timezone
 
+from replaycases.cases.json_rows import Rows, first_of, instant
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -299,12 +298,8 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
         open_comments=Subquery(open_comments.values("revision__case").annotate(n=Count("pk")).values("n")),
         raw_revision=Exists(FixtureRevision.objects.filter(raw, **here)),
         raw_control=Exists(Control.objects.filter(raw | raw_mutation, revision__case=OuterRef("pk"))),
-        stay=Subquery(stays.values("pk")[:1]),
-        # A foreign key in a subquery comes back as SQLite keeps it, unless it is said what it is.
-        stay_revision=Subquery(stays.values("revision")[:1], output_field=UUIDField()),
-        stay_since=Subquery(stays.values("entered_at")[:1]),
-        repeated_runs=Subquery(policy.values("repeated_runs")),
-        minimum_history=Subquery(policy.values("minimum_history")),
+        stay=first_of(stays, entry="pk", revision="revision", since="entered_at"),
+        policy=first_of(policy, repeated_runs="repeated_runs", minimum_history="minimum_history"),
         owner_rows=_owner_rows(),
         namesake=_namesake(),
         dependency=_last_said(),
@@ -316,19 +311,7 @@ def _namesake() -> Subquery:
     same = LaneEntry.objects.filter(
         left_at=None, case__project=OuterRef("project"), revision__fixture_case_id=OuterRef("case_id")
     ).exclude(case=OuterRef("pk"))
-    found = same.annotate(named=JSONObject(key="case__project__key", number="case__number"))
-    return Subquery(found.order_by("case__number").values("named")[:1], output_field=JSONField())
-
-
-class _Rows(Aggregate):
-    """The rows of a group as one JSON list."""
-
-    function = "JSONB_AGG"
-    name = "Rows"
-    output_field = JSONField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        return self.as_sql(compiler, connection, function="JSON_GROUP_ARRAY", **extra)
+    return first_of(same.order_by("case__number"), key="case__project__key", number="case__number")
 
 
 def _owner_rows() -> Subquery:
@@ -339,19 +322,18 @@ def _owner_rows() -> Subquery:
         name=Coalesce(NullIf("user__display_name", Value("")), "user__username", "team__name"),
         askable=ExpressionWrapper(can_be_asked(), output_field=BooleanField()),
     )
-    return Subquery(owners.annotate(rows=_Rows(row)).values("rows"), output_field=JSONField())
+    return Subquery(owners.annotate(rows=Rows(row)).values("rows"), output_field=JSONField())
 
 
 def _last_said() -> Subquery:
     """{name, confirmed} of the newest statement of the current revision, or NULL."""
     said = DependencyStatement.objects.filter(revision=OuterRef("current_revision")).order_by("-said_at")
     name = Coalesce(NullIf("said_by__display_name", Value("")), "said_by__username")
-    found = said.annotate(told=JSONObject(name=name, confirmed="authored_confirmed"))
-    return Subquery(found.values("told")[:1], output_field=JSONField())
+    return first_of(said, name=name, confirmed="authored_confirmed")
 
 
 def _snapshot(row: Any) -> Snapshot:
-    stay = Stay(entry=row.stay, revision=row.stay_revision, since=row.stay_since) if row.stay else None
+    stay, policy = row.stay, row.policy or {}
     owners = [(Boundary(owner["boundary"]), owner) for owner in row.owner_rows or ()]
     return Snapshot(
         case=row,
@@ -359,12 +341,14 @@ def _snapshot(row: Any) -> Snapshot:
         holds_quarantined=row.raw_revision or row.raw_control,
         owners={boundary: owner["name"] for boundary, owner in owners},
         owned=frozenset(boundary for boundary, owner in owners if owner["askable"]),
-        nonblocking=stay,
+        nonblocking=Stay(entry=UUID(stay["entry"]), revision=UUID(stay["revision"]), since=instant(stay["since"]))
+        if stay
+        else None,
         dependency=Said(name=row.dependency["name"], confirmed=bool(row.dependency["confirmed"]))
         if row.dependency
         else None,
-        repeated_runs=row.repeated_runs or Lane.repeated_runs.field.default,
-        minimum_history=row.minimum_history or Lane.minimum_history.field.default,
+        repeated_runs=policy.get("repeated_runs", Lane.repeated_runs.field.default),
+        minimum_history=policy.get("minimum_history", Lane.minimum_history.field.default),
         namesake=f"{row.namesake['key']}-{row.namesake['number']}" if row.namesake else "",
     )
 

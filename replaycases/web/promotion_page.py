@@ -15,6 +15,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, gates, policies, proposals
 from replaycases.cases.gate_facts import Bundle, Facts, surrounded
+from replaycases.cases.json_rows import first_of, instant
 from replaycases.cases.lane_history import History, history_of
 from replaycases.cases.lane_moves import STRONGEST_FIRST
 from replaycases.cases.lifecycle import GATES_OF
@@ -70,7 +71,7 @@ class Shown:
     a case that the user may not see."""
 
     def __init__(self, user: User, key: str, number: int) -> None:
-        seen = surrounded(Case.objects.visible_to(user)).select_related("latest_comparison").annotate(**_elsewhere())
+        seen = surrounded(Case.objects.visible_to(user)).select_related("latest_comparison").annotate(ci=_elsewhere())
         self.case: Any = get_object_or_404(seen, project__key=key, number=number)
         self.entries = sorted(
             LaneEntry.objects.filter(case=self.case, left_at=None).select_related(
@@ -88,14 +89,14 @@ def _of(case: Case, proposal: Proposal) -> Proposal:
     return proposal
 
 
-def _elsewhere() -> dict[str, Any]:
+def _elsewhere() -> Subquery:
     """The newest result from elsewhere, beside the case."""
     newest = CiResult.objects.filter(revision=OuterRef("current_revision")).order_by("-report__pushed_at")
-    return {
-        "ci_label": Subquery(newest.values("label")[:1]),
-        "ci_version": Subquery(newest.values("report__implementation_version")[:1]),
-        "ci_at": Subquery(newest.values("report__pushed_at")[:1]),
-    }
+    return first_of(newest, label="label", version="report__implementation_version", at="report__pushed_at")
+
+
+def _ci(said: dict[str, str] | None) -> dict[str, Any] | None:
+    return {**said, "at": instant(said["at"])} if said else None
 
 
 def next_lane(shown: Shown, asked: str = "") -> LaneName:
@@ -147,6 +148,7 @@ def context(
         "form": form or PromotionForm(initial={"lane": lane, "fixture_hash": _seen(case)}),
         "actions": actions,
         "provenance": facts.provenance,
+        "ci": _ci(case.ci),
         "owners": [Owner(boundary=each.label, name=facts.snapshot.owners.get(each, "")) for each in Boundary],
         "expectation": facts.approvals.get(DecisionKind.EXPECTATION),
         "pending": _pending(pending, user, held, facts),
