@@ -23,14 +23,12 @@ from replaycases.cases import searching
 from replaycases.cases.models import Boundary, Case, CaseOwner, LaneName, Stage
 from replaycases.web.labels import VERDICTS
 from replaycases.web.members import members_of
-from replaycases.web.pages import ROWS_A_PAGE
+from replaycases.web.pages import COUNTED, ROWS_A_PAGE
 from replaycases.web.templatetags import ui
 from replaycases.web.templatetags.evidence import visible_html
 from replaycases.web.widgets import Select
 
 NO_VERDICT = "none"
-# Only so many are counted and can be leafed through: beyond that a filter finds what one looks for.
-COUNTED = 5_000
 SOON = (1, 7, 30, 90)
 ORDER = ("-created_at", "-number")
 # Of the case's own row: a join makes the database read all of the other table where many rows match.

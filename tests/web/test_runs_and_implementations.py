@@ -7,7 +7,8 @@ from django.test import Client
 
 from replaycases.accounts.models import Project, User
 from replaycases.cases import evidence, jobs
-from replaycases.cases.models import Case, Classification, Comparison, Implementation
+from replaycases.cases.models import Case, Classification, Comparison, Implementation, Run
+from replaycases.web import pages
 from tests import factories
 from tests.web import recorded
 
@@ -108,6 +109,21 @@ def test_runs_are_filtered_by_case_and_state(
 
 def upload(project: Project, archive: bytes, spec_path: str = "implementation.json") -> dict[str, object]:
     return {"by": "archive", "project": str(project.pk), "archive": io.BytesIO(archive), "spec_path": spec_path}
+
+
+def test_more_runs_than_are_counted_are_said_to_be_more(
+    signed_in: Client, case: Case, everyone: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded.compared(case, everyone)
+    monkeypatch.setattr(pages, "ROWS_A_PAGE", 1)
+    every = Run.objects.count()
+    assert every > 2
+    assert f"1 to 1 of {every}" in signed_in.get("/runs/").content.decode()
+    monkeypatch.setattr(pages, "COUNTED", 2)
+    assert "1 to 1 of more than 2<" in signed_in.get("/runs/").content.decode()
+    last = signed_in.get("/runs/?page=99").content.decode()
+    assert "2 to 2 of more than 2. Narrow the search to see the others" in last
+    assert 'rel="next"' not in last
 
 
 def test_an_archive_is_registered(signed_in: Client, project: Project) -> None:

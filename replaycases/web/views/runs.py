@@ -13,7 +13,7 @@ from replaycases.accounts.models import Project
 from replaycases.cases import evidence, jobs, reading
 from replaycases.web import run_page
 from replaycases.web.downloads import attachment
-from replaycases.web.pages import page_of
+from replaycases.web.pages import page_of_many
 from replaycases.web.scope import run_or_404, user_of
 
 
@@ -26,7 +26,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "section": "runs",
         "filter": found,
         "filtered": any(request.GET.get(name) for name in found.filters),
-        "page": page_of(request, found.qs if found.is_valid() else found.qs.none()),
+        "page": page_of_many(request, found.qs if found.is_valid() else found.qs.none()),
         "has_projects": Project.objects.visible_to(user).exists(),
     }
     return render(request, "runs/list.html", context)
