@@ -8,11 +8,12 @@ from typing import Any
 
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
-from replaycases.importers import chat_transcript
+from replaycases.importers import chat_transcript, vcr
 from replaycases.importers.completeness import Report, report_of
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format, UnsupportedFormat
+from replaycases.importers.http import bare
 from replaycases.importers.neutral import NeutralRun, RunHead
 from replaycases.importers.supplied import Supplied
 from replaycases.importers.to_fixture import to_fixture
@@ -21,8 +22,8 @@ JSON = Any
 
 
 # The first that recognises the file reads it: from the most particular shape to the most general one.
-FORMATS: tuple[Format, ...] = (chat_transcript.FORMAT,)
-UNSUPPORTED: tuple[UnsupportedFormat, ...] = ()
+FORMATS: tuple[Format, ...] = (vcr.FORMAT, chat_transcript.FORMAT)
+UNSUPPORTED: tuple[UnsupportedFormat, ...] = (bare.UNSUPPORTED,)
 
 
 @dataclass(frozen=True, kw_only=True)
