@@ -78,8 +78,8 @@ def comments_resolved(facts: Facts) -> Found:
     shown = Evidence(kind="comments", label="comments")
     number = facts.snapshot.open_comments
     if number:
-        return unsatisfied(f"Open comments: {number}.", "Resolve each of them.", shown)
-    return satisfied("No comment is open.", shown)
+        return unsatisfied(f"Unresolved comments: {number}.", "Resolve each of them.", shown)
+    return satisfied("Every comment is resolved.", shown)
 
 
 def redaction_approval(facts: Facts) -> Found:

@@ -78,7 +78,7 @@ class Gate:
 
 
 class GatesClosed(InvalidTransition):
-    """One or more gates block. `gates` are all of them, the open ones too."""
+    """One or more gates block. `gates` are all of them, the satisfied ones too."""
 
     def __init__(self, gates: Iterable[Gate]) -> None:
         self.gates = tuple(gates)

@@ -188,19 +188,19 @@ def candidates(project: Project) -> list[Case]:
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewRow:
-    """`open` of `total` gates let the case through."""
+    """`passed` of `total` gates let the case through."""
 
     case: Case
     will_move: bool
     why: str
-    open: int
+    passed: int
     total: int
 
 
 def preview_row(found: lanes.Preview) -> PreviewRow:
     total = len(found.gates)
     blocking = sum(gate.blocks for gate in found.gates)
-    return PreviewRow(case=found.case, will_move=found.will_move, why=found.why, open=total - blocking, total=total)
+    return PreviewRow(case=found.case, will_move=found.will_move, why=found.why, passed=total - blocking, total=total)
 
 
 def promoters() -> str:

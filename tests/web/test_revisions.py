@@ -139,7 +139,7 @@ def test_an_open_comment_of_an_earlier_revision_is_named_on_the_next(
 ) -> None:
     comments.add(everyone, revision=factories.revision(case), pointer="/events/0", text="x")
     intake.add_revision(everyone, case=case, fixture=factories.fixture(input={}), seen_revision=1)
-    assert "it stays open until it is resolved" in words(signed_in.get(TWO))
+    assert "it stays until it is resolved" in words(signed_in.get(TWO))
 
 
 def test_differences_are_told_between_any_two_revisions(signed_in: Client, second: FixtureRevision) -> None:

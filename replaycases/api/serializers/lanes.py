@@ -31,7 +31,7 @@ LaneEntrySerializer = row(
     "LaneEntrySerializer",
     LaneEntry,
     "id lane case revision note demotion entered_by entered_at left_at left_by",
-    "A revision's stay in a lane, open while `left_at` is null.",
+    "A revision's stay in a lane, which goes on while `left_at` is null.",
     left_by=serializers.ChoiceField(choices=LeftBy.choices, read_only=True, allow_blank=True),
 )
 Promotion = shape(

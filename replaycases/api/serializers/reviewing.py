@@ -69,7 +69,7 @@ CommentSerializer = row(
     "CommentSerializer",
     ReviewComment,
     "id revision pointer text author created_at resolved_by resolved_at resolution",
-    "Open until `resolved_at`.",
+    "Unresolved until `resolved_at`.",
 )
 NewComment = shape(
     "NewComment",

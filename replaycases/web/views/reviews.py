@@ -243,7 +243,7 @@ def add_comment(request: HttpRequest, case_id: CaseId, number: int) -> HttpRespo
         except ValidationError as refused:
             form.add_error(None, refused)
         else:
-            messages.success(request, "The comment is open until somebody resolves it.")
+            messages.success(request, "The comment stays until somebody resolves it.")
             return redirect(_place(case, revision, said["pointer"]))
     return render_revision(request, revision, asked=request.POST.get("pointer", ""), form=form)
 
