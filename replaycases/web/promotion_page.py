@@ -71,16 +71,17 @@ class Shown:
     a case that the user may not see."""
 
     def __init__(self, user: User, key: str, number: int) -> None:
-        seen = surrounded(Case.objects.visible_to(user)).select_related("latest_comparison").annotate(ci=_elsewhere())
+        seen = surrounded(Case.objects.visible_to(user)).annotate(ci=_elsewhere())
         self.case: Any = get_object_or_404(seen, project__key=key, number=number)
         self.entries = sorted(
-            LaneEntry.objects.filter(case=self.case, left_at=None).select_related(
-                "lane", "revision", "entered_by", "demotion__owner", "demotion__owner_team", "demotion__decided_by"
-            ),
+            LaneEntry.objects.filter(case=self.case, left_at=None).select_related("lane", "revision", "entered_by"),
             key=lambda entry: STRONGEST_FIRST.index(LaneName(entry.lane.name)),
         )
         bundle = Bundle.of_surrounded([self.case], self.entries)
         [self.facts] = bundle.facts()
+        for comparison in self.facts.comparisons:
+            if comparison.pk == self.case.latest_comparison_id:
+                self.case.latest_comparison = comparison
         self.proposals = [_of(self.case, proposal) for proposal in bundle.proposals[self.case.pk]]
 
 
@@ -138,7 +139,7 @@ def context(
         "revision": case.current_revision,
         "target": lane,
         "stands": stands,
-        "demotions": [entry.demotion for entry in shown.entries if entry.demotion],
+        "demotions": _demotions(shown),
         "gates": gate_rows.rows(case, found, GATES_OF[lane], may_propose=offers),
         "sums": _sums(found),
         "blocking": blocking,
@@ -175,6 +176,12 @@ def _pending(found: Sequence[Proposal], user: User, held: frozenset[Role], facts
         for each in found
     ]
     return [proposal_rows.row(each, user, why_not) for each, why_not in zip(found, refusals, strict=True)]
+
+
+def _demotions(shown: Shown) -> list[Proposal]:
+    """Those by which the case stands where it does."""
+    by = {entry.demotion_id for entry in shown.entries}
+    return [proposal for proposal in shown.proposals if proposal.pk in by]
 
 
 def _seen(case: Case) -> str:
