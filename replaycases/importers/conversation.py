@@ -204,9 +204,12 @@ class _Assembly:
         return item
 
     def _answers(self, at: int, calls: tuple[AskedCall, ...]) -> list[GivenAnswer | None]:
-        """What the first later request that holds these calls says of them, one for each."""
+        """What the first later request that holds these calls says of them, one for each. Some clients write calls
+        that were asked for together one by one, each before its answer; their ids then say so."""
         block = self.told.after(at, calls)
-        return [None] * len(calls) if block is None else self._paired(calls, block)
+        if block is not None:
+            return self._paired(calls, block)
+        return [next(iter(self.told.after(at, (call,), by_id=True) or ()), None) for call in calls]
 
     def _paired(self, calls: tuple[AskedCall, ...], block: list[GivenAnswer]) -> list[GivenAnswer | None]:
         wanted = [call.call_id for call in calls]
@@ -293,30 +296,70 @@ class _Ran:
 
 class _Told:
     """Where each set of calls stands in the requests. A turn that several requests share is filed once, for the first:
-    a call is asked for before a request brings it back."""
+    a call is asked for before a request brings it back. Each place answers one exchange: where the same request was
+    sent again, the one with the ids of the calls there, else the last before it."""
 
     def __init__(self, recorded: Sequence[Recorded | _Ending]) -> None:
         self.recorded = recorded
         self.places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self.askers: dict[str, list[int]] = defaultdict(list)
         filed: set[int] = set()
         for at, item in enumerate(recorded):
-            for place, turn in enumerate(item.sent if isinstance(item, ModelExchange | _Ending) else ()):
+            for place, turn in enumerate(self._sent(at)):
                 if turn.calls and id(turn) not in filed:
                     filed.add(id(turn))
                     self.places[_of_calls(turn.calls)].append((at, place))
+            if isinstance(item, ModelExchange) and item.asked:
+                self.askers[_of_calls(item.asked)].append(at)
 
-    def after(self, at: int, calls: tuple[AskedCall, ...]) -> list[GivenAnswer] | None:
+    def after(self, at: int, calls: tuple[AskedCall, ...], *, by_id: bool = False) -> list[GivenAnswer] | None:
         """The answers right after the last assistant turn with exactly these calls, in the first later request that
-        has such a turn; None if none has."""
-        places = self.places.get(_of_calls(calls), [])
-        first = bisect_left(places, (at + 1, 0))
-        if first == len(places):
-            return None
-        request = places[first][0]
-        _, place = places[bisect_left(places, (request + 1, 0)) - 1]
-        exchange = self.recorded[request]
-        assert isinstance(exchange, ModelExchange | _Ending)
-        return list(_following(exchange.sent, place))
+        has such a turn; None if none has. A turn that the exchange was itself told of is not its own."""
+        name = _of_calls(calls)
+        places = self.places.get(name, [])
+        low = bisect_left(places, (at + 1, 0))
+        for _ in range(_FAR):
+            if low == len(places):
+                return None
+            high = bisect_left(places, (places[low][0] + 1, 0))
+            for request, place in reversed(places[low:high]):
+                same = _ids(self._sent(request)[place].calls) == _ids(calls)
+                if self._is_own(at, request, place, name) and (same or not by_id):
+                    return list(_following(self._sent(request), place))
+            low = high
+        return None
+
+    def _is_own(self, at: int, request: int, place: int, name: str) -> bool:
+        turn = self._sent(request)[place]
+        if self._was_told(at, turn, place):
+            return False
+        asked = self.askers.get(name, [])
+        near = asked[: bisect_left(asked, request)][-_NEAR:]
+        askers = [asker for asker in near if asker == at or not self._was_told(asker, turn, place)]
+        meant = [asker for asker in askers if _ids(self._asked(asker)) == _ids(turn.calls)]
+        return (meant or askers or [at])[-1] == at
+
+    def _was_told(self, at: int, turn: Turn, place: int) -> bool:
+        """Whether the turn stood at the same place of the request that this exchange answers."""
+        sent = self._sent(at)
+        return place < len(sent) and (sent[place] is turn or sent[place].raw == turn.raw)
+
+    def _sent(self, at: int) -> Sequence[Turn]:
+        item = self.recorded[at]
+        return item.sent if isinstance(item, ModelExchange | _Ending) else ()
+
+    def _asked(self, at: int) -> tuple[AskedCall, ...]:
+        item = self.recorded[at]
+        return item.asked if isinstance(item, ModelExchange) else ()
+
+
+_FAR, _NEAR = 100, 10
+"""How many later requests are looked through for an answer, and how many exchanges that asked for the same may claim
+it: what is further away belongs to something else."""
+
+
+def _ids(calls: tuple[AskedCall, ...]) -> list[str | None]:
+    return [call.call_id for call in calls]
 
 
 def _of_calls(calls: tuple[AskedCall, ...]) -> str:

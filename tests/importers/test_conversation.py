@@ -96,3 +96,32 @@ def test_the_same_words_at_another_place_are_said_again() -> None:
     second = (*first, says("yes?"), user("go"))
     people = [step for step in assemble((exchange(*first), exchange(*second))).steps if isinstance(step, HumanStep)]
     assert len(people) == 2
+
+
+def named(*ids: str) -> tuple[AskedCall, ...]:
+    return tuple(AskedCall(source="/c", tool="look", arguments={"n": n}, call_id=id) for n, id in enumerate(ids))
+
+
+def test_of_two_answers_to_the_same_request_the_one_that_was_followed_has_the_tools_answer() -> None:
+    first, second = named("x"), named("y")
+    later = exchange(user("hi"), asks(*first), told(answer("one")))
+    found = tools(exchange(user("hi"), asked=first), exchange(user("hi"), asked=second), later)
+    assert [(step.call_id, step.value, step.answered) for step in found] == [("x", "one", True), ("y", None, False)]
+
+
+def test_without_an_id_that_tells_the_last_of_two_same_requests_was_followed() -> None:
+    later = exchange(user("hi"), asks(LOOK), told(answer("one")))
+    found = tools(exchange(user("hi"), asked=(LOOK,)), exchange(user("hi"), asked=(LOOK,)), later)
+    assert [step.answered for step in found] == [False, True]
+
+
+def test_a_request_that_is_sent_again_does_not_answer_what_its_own_answer_asks_for() -> None:
+    first = (user("hi"), asks(LOOK), told(answer("one")))
+    found = tools(exchange(user("hi"), asked=(LOOK,)), exchange(*first, asked=(LOOK,)), exchange(*first))
+    assert [step.answered for step in found] == [True, False]
+
+
+def test_calls_that_were_asked_for_together_and_sent_back_one_by_one_are_found_by_their_ids() -> None:
+    one, two = named("x", "y")
+    later = exchange(user("hi"), asks(one), told(answer("1", "x")), asks(two), told(answer("2", "y")))
+    assert [step.value for step in tools(exchange(user("hi"), asked=(one, two)), later)] == ["1", "2"]
