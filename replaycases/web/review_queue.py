@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -39,61 +40,63 @@ class Waiting:
     comments: int
 
 
-def waiting_cases(user: User) -> QuerySet[Case]:
+Controls = Mapping[UUID, int]
+"""{revision: how many of its controls are not approved}, where any is"""
+
+
+def open_controls() -> Controls:
+    """One query. Asked of each case, the database would read the controls of every case that there is."""
+    approved = Decision.objects.filter(control=OuterRef("pk"), outcome=DecisionOutcome.APPROVED, voided_at=None)
+    unapproved = Control.objects.filter(~Exists(approved)).order_by()
+    return dict(unapproved.values_list("revision_id").annotate(count=Count("pk")))
+
+
+def waiting_cases(user: User, controls: Controls) -> QuerySet[Case]:
     """Every case that the user may see in which a decision waits, soonest expiry first."""
-    unapproved = _unapproved().filter(revision=OuterRef("current_revision"))
     open_comments = ReviewComment.objects.filter(revision__case=OuterRef("pk"), resolved_at=None)
+    counted = open_comments.order_by().values("revision__case").annotate(count=Count("pk")).values("count")
     return (
         Case.objects.visible_to(user)
         .filter(stage__in=policies.REVIEWED, current_revision__isnull=False)
-        .annotate(
-            controls_count=_counted(unapproved, "revision"),
-            comments_count=_counted(open_comments, "revision__case"),
-        )
-        .filter(Q(stage=Stage.IN_REVIEW) | Q(expectation_approved=False) | _control_waits())
-        .select_related("project", "current_revision")
+        .annotate(comments_count=Coalesce(Subquery(counted), 0))
+        .filter(Q(stage=Stage.IN_REVIEW) | Q(expectation_approved=False) | _has_open(controls))
+        # Their revisions apart: joined, the database reads all that there are before it takes a page of them.
+        .select_related("project")
+        .prefetch_related("current_revision")
         .order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since", "number")
     )
 
 
-def _unapproved() -> QuerySet[Control]:
-    approved = Decision.objects.filter(control=OuterRef("pk"), outcome=DecisionOutcome.APPROVED, voided_at=None)
-    return Control.objects.filter(~Exists(approved))
+def _has_open(controls: Controls) -> Q:
+    return Q(current_revision__in=list(controls))
 
 
-def _control_waits() -> Q:
-    """A control of the current revision is not approved. One list of revisions: asked of each case, the database reads
-    the controls of every case that there is."""
-    return Q(current_revision__in=_unapproved().values("revision"))
-
-
-def of_reader(cases: QuerySet[Case], user: User) -> QuerySet[Case]:
+def of_reader(cases: QuerySet[Case], user: User, controls: Controls) -> QuerySet[Case]:
     """Of the waiting cases, those in which the user's roles decide something that waits, and their own work."""
     redactions, expectations = (
         Membership.objects.filter(user=user, role__in=roles).values("project")
         for roles in (DECIDES_REDACTION, DECIDES_EXPECTATION)
     )
     return cases.filter(
-        Q(project__in=redactions) & (Q(stage=Stage.IN_REVIEW) | _control_waits())
+        Q(project__in=redactions) & (Q(stage=Stage.IN_REVIEW) | _has_open(controls))
         | Q(project__in=expectations, expectation_approved=False)
         | decisions.is_work_of(user)
     )
 
 
-def _counted(rows: QuerySet[Control] | QuerySet[ReviewComment], by: str) -> Coalesce:
-    counted = rows.order_by().values(by).annotate(count=Count("pk")).values("count")
-    return Coalesce(Subquery(counted), 0)
-
-
-def rows(cases: Sequence[Case], user: User) -> list[Waiting]:
+def rows(cases: Sequence[Case], user: User, controls: Controls) -> list[Waiting]:
     """What waits in each of the cases, in their order. Two queries."""
     held = access.roles_by_project(user, {case.project for case in cases})
     own = decisions.own_work_of(user, cases)
-    return [_row(case, user, held[case.project_id], own[case.pk]) for case in cases]
+    return [
+        _row(case, user, held[case.project_id], own[case.pk], controls.get(case.current_revision_id, 0))
+        for case in cases
+        if case.current_revision_id is not None
+    ]
 
 
-def _row(case: Case, user: User, held: frozenset[Role], own: str) -> Waiting:
-    asked = _asked(case)
+def _row(case: Case, user: User, held: frozenset[Role], own: str, controls: int) -> Waiting:
+    asked = _asked(case, controls)
     refusals = {
         what: policies.why_not_allowed(name, case, user, held=held, own_work=own) or own for what, name in asked.items()
     }
@@ -108,14 +111,13 @@ def _row(case: Case, user: User, held: frozenset[Role], own: str) -> Waiting:
     )
 
 
-def _asked(case: Case) -> dict[str, policies.ActionName]:
+def _asked(case: Case, controls: int) -> dict[str, policies.ActionName]:
     """The decisions that wait, in words, with the action that makes each."""
     found: dict[str, policies.ActionName] = {}
     if case.stage == Stage.IN_REVIEW:
         found["redaction"] = "approve_redaction"
     if not case.expectation_approved:
         found["expectation"] = "approve_expectation"
-    count = case.controls_count  # type: ignore[attr-defined]
-    if count:
-        found[f"{count} control{'' if count == 1 else 's'}"] = "approve_control"
+    if controls:
+        found[f"{controls} control{'' if controls == 1 else 's'}"] = "approve_control"
     return found

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import comments, intake
+from replaycases.cases import comments, intake, lifecycle
 from replaycases.cases.models import Case, Classification, Decision, DecisionKind, Stage
 from tests import factories
 from tests.web.conftest import client_of
@@ -226,6 +226,20 @@ def test_the_queue_marks_own_work_and_what_waits_for_others(
     qa = client_of(factories.person(project, Role.QA))
     assert "Nothing waits for you" in words(qa.get("/reviews/"))
     assert "RC-1" in words(qa.get("/reviews/?show=all"))
+
+
+def test_a_case_whose_control_is_not_approved_waits_for_who_reviews_and_not_for_who_added_it(
+    project: Project, waiting: Case, responder: User, reviewer: User
+) -> None:
+    in_stage(waiting, Stage.REPRODUCED)
+    Case.objects.update(expectation_approved=True)
+    shown = factories.revision(waiting)
+    assert "RC-1" not in words(client_of(reviewer).get("/reviews/?show=all"))
+    control = factories.control(shown, responder)
+    assert '<td class="nw">1 control</td>' in words(client_of(reviewer).get("/reviews/"))
+    assert "your own work" in words(client_of(responder).get("/reviews/"))
+    lifecycle.approve_control(reviewer, control=control, fixture_hash=control.fixture_hash, note="")
+    assert "RC-1" not in words(client_of(reviewer).get("/reviews/?show=all"))
 
 
 def test_the_queue_is_empty_without_cases(signed_in: Client) -> None:

@@ -103,6 +103,16 @@ class Case(models.Model):
                 condition=models.Q(stage="in_review", redaction_returned=False),
                 name="case_waits_for_review",
             ),
+            # The review queue, in its order.
+            models.Index(
+                fields=["evidence_expires_at", "stage_since", "number"],
+                condition=models.Q(
+                    models.Q(stage="in_review") | models.Q(expectation_approved=False),
+                    stage__in=("in_review", "redaction_approved", "reproduced"),
+                    current_revision__isnull=False,
+                ),
+                name="case_waits_for_decision",
+            ),
             models.Index(
                 fields=["stage_since"],
                 condition=models.Q(

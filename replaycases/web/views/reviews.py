@@ -60,9 +60,10 @@ def review_queue_page(request: HttpRequest) -> HttpResponse:
     """What waits for a decision. By default only what waits for the reader, or is their own work."""
     user = user_of(request)
     everything = request.GET.get("show") == "all"
-    waiting = review_queue.waiting_cases(user)
-    page = page_of(request, waiting if everything else review_queue.of_reader(waiting, user))
-    found = review_queue.rows(list(page.object_list), user)
+    controls = review_queue.open_controls()
+    waiting = review_queue.waiting_cases(user, controls)
+    page = page_of(request, waiting if everything else review_queue.of_reader(waiting, user, controls))
+    found = review_queue.rows(list(page.object_list), user, controls)
     context = {
         "section": "reviews",
         "page": page,
