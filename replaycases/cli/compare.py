@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from replaycases.cli.output import Row, boundary_word, complain, say, say_findings, say_json, short, write_junit
+from replaycases.cli.output import (
+    Row,
+    boundary_word,
+    complain,
+    drop_earlier,
+    say,
+    say_findings,
+    say_json,
+    short,
+    write_junit,
+)
 from replaycases.cli.reading import INVALID, Refused, read_bytes, read_fixture
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.model import Fixture
@@ -36,6 +46,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    drop_earlier(options)
     comparison = _comparison(options)
     if options.json:
         say_json(comparison.as_dict())

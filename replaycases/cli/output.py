@@ -8,12 +8,13 @@ system.
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,12 +136,43 @@ def run_line(manifest: Mapping[str, Any]) -> str:
     )
 
 
+_RESULTS = ("output", "junit")
+
+
+def drop_earlier(options: argparse.Namespace) -> None:
+    """Remove the results that stand where this run will write its own. If it is refused or stopped, those of an earlier
+    one must not be taken for its. Raises Refused with exit code 2 for a file that this run reads."""
+    for result in filter(None, (vars(options).get(name) for name in _RESULTS)):
+        if any(_same_file(result, path) for path in _read_by(options)):
+            raise Refused(USAGE, f"{result}: is read by this command. Name another file to write.")
+        _remove_half(Path(os.path.realpath(result)))
+
+
+def _read_by(options: argparse.Namespace) -> Iterator[Path]:
+    for name, value in vars(options).items():
+        if name not in _RESULTS:
+            yield from (path for path in (value if isinstance(value, list) else [value]) if isinstance(path, Path))
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    with suppress(OSError):
+        return one.samefile(other)
+    return False
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Raises Refused with exit code 2 where that is not possible. What is no text in the name of a file becomes "?"."""
+    write_file(path, json.dumps(document, indent=2, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+
 def write_file(path: Path, data: bytes) -> None:
     """Raises Refused with exit code 2 where that is not possible."""
     try:
         path.write_bytes(data)
-    except OSError as error:
+    except BaseException as error:
         _remove_half(path)
+        if not isinstance(error, OSError):
+            raise
         text = f"{path}: cannot be written: {error.strerror}. Name a file in a folder that is there and writable."
         raise Refused(USAGE, text) from None
 

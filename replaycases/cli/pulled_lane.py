@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from replaycases.cli.reading import INVALID, Refused, is_file, json_below, read_bytes
-from replaycases.fixture.lane_index import LANE_FILE, LaneIndex, LaneIndexInvalid, ListedCase, owner_of, parse
+from replaycases.fixture.lane_index import (
+    LANE_FILE,
+    LaneIndex,
+    LaneIndexInvalid,
+    ListedCase,
+    ListedControl,
+    ListedFile,
+    owner_of,
+    parse,
+)
 from replaycases.fixture.model import Fixture
 
 
@@ -25,15 +35,20 @@ class PulledLane:
     def fixture(self, entry: ListedCase) -> Path:
         return self.folder / f"{entry.readable_id}.json"
 
+    def control(self, control: ListedControl) -> Path:
+        return self.folder / control.fixtures[0]
+
     def old_manifests(self, entry: ListedCase) -> list[Path]:
         return [self.folder / file.path for file in entry.files if file.path.startswith("old/")]
 
 
 def read_lane(folder: Path) -> PulledLane | None:
-    """The lane, or None for a folder that was not pulled. Raises Refused with exit code 10 for an index that is none
-    or was altered."""
+    """The lane, or None for a folder that was not pulled. Raises Refused with exit code 10 for an index that is none,
+    was altered, or is gone while the affected version's manifests that came with it are there."""
     path = folder / LANE_FILE
     if not is_file(path):
+        if os.path.lexists(path) or any(folder.glob("old/*/*.manifest.json")):
+            raise Refused(INVALID, f"{path}: is missing or no file, and this folder was pulled. Pull the lane again.")
         return None
     try:
         index = parse(read_bytes(path))
@@ -47,12 +62,22 @@ def read_lane(folder: Path) -> PulledLane | None:
 def _faults(folder: Path, index: LaneIndex) -> dict[str, str]:
     faults: dict[str, str] = {}
     for file in index.files():
-        path = folder / file.path
-        if not is_file(path):
-            faults.setdefault(owner_of(file.path), f"{file.path} is missing")
-        elif digest_of(read_bytes(path)) != file.sha256:
-            faults.setdefault(owner_of(file.path), f"{file.path} was altered")
+        fault = _fault(folder / file.path, file)
+        if fault:
+            faults.setdefault(owner_of(file.path), f"{file.path} {fault}")
     return faults
+
+
+def _fault(path: Path, file: ListedFile) -> str:
+    """A file that cannot be read is a fault of its case, and does not keep the others from being judged."""
+    try:
+        if not is_file(path):
+            return "is missing"
+        if path.stat().st_size != file.size or digest_of(read_bytes(path)) != file.sha256:
+            return "was altered"
+    except (Refused, OSError):
+        return "cannot be read"
+    return ""
 
 
 def not_as_listed(fixture: Fixture, entry: ListedCase) -> str:

@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from replaycases.cli.output import Row, complain, run_line, say, say_json, write_file, write_junit
+from replaycases.cli.output import Row, complain, drop_earlier, run_line, say, say_json, write_json, write_junit
 from replaycases.cli.reading import read_fixture
 from replaycases.cli.running import ENVIRONMENT, add_run_options, isolation_tier, read_implementation, run_set
 from replaycases.verdict.labels import worst_exit_code
@@ -39,12 +37,13 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    drop_earlier(options)
     fixture = read_fixture(options.fixture, options.detect)
     implementation = read_implementation(options.implementation)
     manifests = run_set(fixture, implementation, options.runs, isolation_tier(options))
     documents = [manifest.document for manifest in manifests]
     if options.output:
-        write_file(options.output, orjson.dumps(documents, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        write_json(options.output, documents)
     if options.json:
         say_json(documents)
     else:

@@ -18,34 +18,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from replaycases.cli.compare import Listed, judge, manifests_in, of_invalid_fixture, row_of, say_row
-from replaycases.cli.output import Row, say, say_json, write_file, write_junit
+from replaycases.cli.controls import controls_in, judged_control, refuse_other_control
+from replaycases.cli.output import Row, drop_earlier, say, say_json, write_json, write_junit
 from replaycases.cli.pulled_lane import PulledLane, not_as_listed, read_lane
 from replaycases.cli.reading import (
     INVALID,
     USAGE,
     Refused,
-    detect_beside,
     fixtures_in,
     is_file,
     is_folder,
-    read_bytes,
     read_fixture,
     read_json,
 )
 from replaycases.cli.running import ENVIRONMENT, add_run_options, isolation_tier, read_implementation, run_set
-from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.lane_index import ListedCase
-from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
-from replaycases.replay.controls import MutationInvalid, mutate
-from replaycases.replay.controls import judge as judge_control
 from replaycases.replay.implementation import Implementation
 from replaycases.replay.sandbox.base import Tier
 from replaycases.verdict.comparison import Comparison
-from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.labels import Label, worst_exit_code
 from replaycases.verdict.manifest import Manifest
 from replaycases.verdict.sides import FEWEST_RESULTS
@@ -99,6 +91,7 @@ class Judged:
 
 
 def run(options: argparse.Namespace) -> int:
+    drop_earlier(options)
     lane = read_lane(options.directory) if is_folder(options.directory) else None
     for named in (options.controls, options.old_manifests):
         if named is not None and not is_folder(named):
@@ -132,7 +125,7 @@ def _reported(options: argparse.Namespace, bench: Bench, results: Sequence[Judge
     if options.json:
         say_json(document)
     if options.output:
-        write_file(options.output, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        write_json(options.output, document)
     if options.junit:
         write_junit(options.junit, rows)
     return code
@@ -171,7 +164,8 @@ def _of_folder(directory: Path, bench: Bench) -> Iterator[Judged]:
         try:
             fixture = read_fixture(path)
             seen[fixture.case_id] += 1
-            comparison = _judge(path, fixture, bench, _old_side(path, fixture, bench))
+            controls = controls_in(bench.controls / path.stem)
+            comparison = _judge(path, fixture, bench, _old_side(path, fixture, bench), controls)
         except Refused as refusal:
             yield _refused(path, refusal)
         else:
@@ -207,18 +201,21 @@ def _judge_listed(path: Path, entry: ListedCase, lane: PulledLane, bench: Bench)
     fault = not_as_listed(fixture, entry)
     if fault:
         raise Refused(INVALID, f"{entry.readable_id}: {fault}. Pull the lane again.")
+    for control in entry.controls:
+        refuse_other_control(lane.control(control), control)
+    controls = [lane.control(control) for control in entry.controls]
     if bench.old or bench.old_manifests:
-        return _judge(path, fixture, bench, _old_side(path, fixture, bench))
+        return _judge(path, fixture, bench, _old_side(path, fixture, bench), controls)
     kept = [manifest for file in lane.old_manifests(entry) for manifest in manifests_in(file, "old")]
-    return _judge(path, fixture, bench, kept)
+    return _judge(path, fixture, bench, kept, controls)
 
 
-def _judge(path: Path, fixture: Fixture, bench: Bench, old: Listed) -> Comparison:
+def _judge(path: Path, fixture: Fixture, bench: Bench, old: Listed, controls: Sequence[Path]) -> Comparison:
     new = run_set(fixture, bench.new, bench.runs, bench.tier)
     if bench.manifests:
         _write_manifests(bench.manifests / path.name, new)
-    controls = tuple(_controls(bench.controls / path.stem, bench))
-    return judge(fixture, old, new, controls)
+    results = [judged_control(control, bench.new, runs=bench.runs, tier=bench.tier) for control in controls]
+    return judge(fixture, old, new, results)
 
 
 def _old_side(path: Path, fixture: Fixture, bench: Bench) -> Listed:
@@ -238,34 +235,7 @@ def _made(folder: Path | None) -> Path | None:
 
 
 def _write_manifests(path: Path, manifests: Sequence[Manifest]) -> None:
-    documents = [manifest.document for manifest in manifests]
-    write_file(path, orjson.dumps(documents, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-
-
-def _controls(folder: Path, bench: Bench) -> Iterator[ControlResult]:
-    for path in fixtures_in(folder) if is_folder(folder) else ():
-        yield _control(path, bench)
-
-
-def _control(path: Path, bench: Bench) -> ControlResult:
-    """A control that cannot be read or run is not passed: it fails the case it stands beside."""
-    try:
-        control = read_fixture(path)
-        runs = run_set(control, bench.new, bench.runs, bench.tier)
-        mutated = _mutated(path)
-        red = run_set(mutated, bench.new, bench.runs, bench.tier) if mutated else None
-    except (Refused, MutationInvalid, FixtureInvalid) as error:
-        return ControlResult(control=path.stem, passed=None, reason=str(error))
-    return judge_control(path.stem, control, runs, red)
-
-
-def _mutated(path: Path) -> Fixture | None:
-    mutation = path.with_name(f"{path.stem}.mutation.json")
-    if not is_file(mutation):
-        return None
-    detect = detect_beside(path)
-    data = mutate(read_bytes(path), read_bytes(mutation))
-    return load_fixture(data, detect=read_bytes(detect) if detect else None)
+    write_json(path, [manifest.document for manifest in manifests])
 
 
 def _expected_labels(path: Path) -> dict[str, Label]:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from replaycases.cli.output import Row, say, say_findings, say_json, short, write_junit
+from replaycases.cli.output import Row, drop_earlier, say, say_findings, say_json, short, write_junit
 from replaycases.cli.reading import USAGE, Refused, fixture_files, read_fixture
 from replaycases.fixture.findings import Finding
 from replaycases.fixture.model import Fixture
@@ -23,6 +23,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    drop_earlier(options)
     files = list(fixture_files(options.paths))
     if not files:
         raise Refused(USAGE, f"{options.paths[0]}: holds no fixture. Name a folder with *.json fixtures.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +19,21 @@ AFFECTED = REPOSITORY / "examples" / "support-agent" / "affected.json"
 FIXED = REPOSITORY / "examples" / "support-agent" / "fixed.json"
 
 Command = Callable[..., tuple[int, str, str]]
+
+
+def implementation(folder: Path, code: str, version: str) -> Path:
+    """The file of an implementation with this code in `replay` of agent.py."""
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "agent.py").write_text(code)
+    spec = {
+        "name": "agent",
+        "version": version,
+        "commit": f"commit-{version}",
+        "path": "src",
+        "adapter": {"kind": "python", "target": "agent:replay"},
+    }
+    (folder / "implementation.json").write_text(json.dumps(spec))
+    return folder / "implementation.json"
 
 
 @pytest.fixture

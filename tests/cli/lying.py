@@ -13,6 +13,7 @@ from replaycases.cli.pulled_lane import digest_of
 from replaycases.fixture.canonical import digest
 from replaycases.fixture.lane_index import LaneIndex, ListedCase, ListedControl, ListedFile
 from replaycases.fixture.load import load_fixture
+from replaycases.replay.controls import mutate
 from tests import factories
 
 LIST = b'{"results": [{"id": "x"}]}'
@@ -22,15 +23,16 @@ def listed(path: str, data: bytes) -> ListedFile:
     return ListedFile(path=path, sha256=digest_of(data), size=len(data))
 
 
-def lane_files() -> dict[str, bytes]:
-    """A good lane's files by path."""
+def lane_files(old: bytes = b"{}") -> dict[str, bytes]:
+    """A good lane's files by path. `old` is the manifest of the affected version."""
     files = {
         "RC-1.json": factories.fixture(),
-        "old/RC-1/1.manifest.json": b"{}",
+        "old/RC-1/1.manifest.json": old,
         "controls/RC-1/1-confirmed.json": factories.fixture(case_id="control-1"),
         "controls/RC-1/1-confirmed.mutation.json": factories.MUTATION,
     }
     case, control = (load_fixture(files[name]) for name in ("RC-1.json", "controls/RC-1/1-confirmed.json"))
+    mutated = load_fixture(mutate(files["controls/RC-1/1-confirmed.json"], factories.MUTATION))
     entries = [listed(path, data) for path, data in files.items()]
     entry = ListedCase(
         readable_id="RC-1",
@@ -47,13 +49,21 @@ def lane_files() -> dict[str, bytes]:
                 outcome_type="success",
                 fixture_hash=control.fixture_hash,
                 checks_hash=control.checks_hash,
-                mutated_hash="",
+                mutated_hash=mutated.fixture_hash,
                 files=tuple(entries[2:]),
             ),
         ),
     )
     index = LaneIndex(project="RC", lane="blocking", taken_at="2026-01-01T00:00:00+00:00", entries=(entry,))
     return {**files, "lane.json": index.dump()}
+
+
+def with_file(files: Mapping[str, bytes], path: str, data: bytes) -> dict[str, bytes]:
+    """The lane with another content of a file that its first case lists."""
+    document = json.loads(files["lane.json"])
+    [entry] = [entry for entry in document["entries"][0]["files"] if entry["path"] == path]
+    entry.update(vars(listed(path, data)))
+    return {**files, path: data, "lane.json": signed(document)}
 
 
 def signed(document: Mapping[str, Any]) -> bytes:

@@ -16,7 +16,7 @@ from replaycases.cases import people
 from replaycases.cases.models import Case, CiReport, Classification, Lane, LaneName, Payload
 from replaycases.fixture.lane_index import parse
 from tests import factories
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, implementation
 from tests.cli.lying import Liar, answer, signed, zipped
 
 
@@ -56,20 +56,6 @@ def pulled(pull: Callable[[Path], tuple[int, str, str]], tmp_path: Path) -> Path
     code, _, err = pull(tmp_path / "lane")
     assert code == 0, err
     return tmp_path / "lane"
-
-
-def implementation(folder: Path, code: str, version: str) -> Path:
-    (folder / "src").mkdir(parents=True)
-    (folder / "src" / "agent.py").write_text(code)
-    spec = {
-        "name": "agent",
-        "version": version,
-        "commit": f"commit-{version}",
-        "path": "src",
-        "adapter": {"kind": "python", "target": "agent:replay"},
-    }
-    (folder / "implementation.json").write_text(json.dumps(spec))
-    return folder / "implementation.json"
 
 
 @pytest.fixture

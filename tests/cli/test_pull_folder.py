@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.cli.lying import Liar, listed, signed, zipped
+from tests.cli.lying import Liar, with_file, zipped
 
 COMMAND = [sys.executable, "-m", "replaycases.cli.main"]
 ON_A_FULL_DISK = """
@@ -107,10 +106,7 @@ def test_on_a_full_disk_nothing_is_laid_down_and_the_disk_is_named(
     words: list[str], liar: Liar, good: dict[str, bytes], tmp_path: Path, data: bytes
 ) -> None:
     """Spaces come small and do not fit when they are laid down; what cannot be compressed does not even come."""
-    large = "old/RC-1/1.manifest.json"
-    document = json.loads(good["lane.json"])
-    document["entries"][0]["files"][1] = vars(listed(large, data))
-    liar.zip = zipped({**good, large: data, "lane.json": signed(document)})
+    liar.zip = zipped(with_file(good, "old/RC-1/1.manifest.json", data))
     run = subprocess.run(
         [sys.executable, "-c", ON_A_FULL_DISK, "10000", *words], check=False, capture_output=True, text=True
     )
