@@ -116,8 +116,10 @@ def test_without_an_id_that_tells_the_last_of_two_same_requests_was_followed() -
 
 
 def test_a_request_that_is_sent_again_does_not_answer_what_its_own_answer_asks_for() -> None:
-    first = (user("hi"), asks(LOOK), told(answer("one")))
-    found = tools(exchange(user("hi"), asked=(LOOK,)), exchange(*first, asked=(LOOK,)), exchange(*first))
+    def told_once() -> tuple[Turn, ...]:
+        return (user("hi"), asks(LOOK), told(answer("one")))
+
+    found = tools(exchange(user("hi"), asked=(LOOK,)), exchange(*told_once(), asked=(LOOK,)), exchange(*told_once()))
     assert [step.answered for step in found] == [True, False]
 
 
