@@ -8,6 +8,7 @@ from typing import ClassVar
 from django.contrib.auth.models import AbstractUser
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.db.models.functions import Lower
 
 from replaycases.accounts.roles import Role
 
@@ -26,7 +27,8 @@ class Scope(models.TextChoices):
 
 
 class User(AbstractUser):
-    """A person who logs in. The e-mail address is unique; `display_name` is what pages show. `token` is the API token
+    """A person who logs in. The e-mail address is unique, however it is written: two accounts of one person would be
+    two pairs of eyes. `display_name` is what pages show. `token` is the API token
     that the person's program shows, None for the person themselves at a page: whoever decides looks at it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -34,6 +36,15 @@ class User(AbstractUser):
     display_name = models.CharField(max_length=150, blank=True)
 
     token: ApiToken | None = None
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                Lower("email"),
+                name="user_email_once_in_any_case",
+                violation_error_message="There is an account with this e-mail address already.",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.display_name or self.username

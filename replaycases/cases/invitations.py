@@ -20,7 +20,7 @@ from django.utils import timezone
 from replaycases.accounts import access, tokens
 from replaycases.accounts.models import Invitation, Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import events, people, policies
+from replaycases.cases import events, people, policies, users
 from replaycases.cases.locks import lock_project
 
 logger = logging.getLogger(__name__)
@@ -128,7 +128,8 @@ def accept_invitation(secret: str, *, username: str, display_name: str, password
         user = User(username=username.strip(), email=invitation.email, display_name=" ".join(display_name.split()))
         _check_account(user, password)
         user.set_password(password)
-        user.save(force_insert=True)
+        with users.unless_taken():
+            user.save(force_insert=True)
         after = {"username": user.username, "email": user.email}
         events.record(actor=user, action="user.created", subject=user, project=None, after=after)
         _give(user, invitation)

@@ -210,7 +210,8 @@ def create_project(actor: User, *, key: str, name: str) -> Project:
     project = Project(key=key, name=name_of(name, cap=200))
     project.full_clean()
     with transaction.atomic():
-        project.save(force_insert=True)
+        with users.unless_taken():
+            project.save(force_insert=True)
         after = {"key": project.key, "name": project.name}
         events.record(actor=actor, action="project.created", subject=project, project=project, after=after)
     return project

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from axes.models import AccessAttempt
-from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import IntegrityError, transaction
 
 from replaycases.accounts.models import User
 from replaycases.cases import events, policies
@@ -21,13 +22,25 @@ def require_superuser(actor: User) -> None:
         raise PermissionDenied("This is for superusers.")
 
 
+@contextmanager
+def unless_taken() -> Iterator[None]:
+    """A name or an address that was free when it was checked, and that somebody else stored first, is a
+    ValidationError."""
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError:
+        raise ValidationError("Somebody else took this name or address just now. Choose another one.") from None
+
+
 def create_user(actor: User, *, user: User) -> User:
     """Store a new account, whose password is set and checked. It holds no role and is no superuser yet."""
     require_superuser(actor)
     user.is_superuser = user.is_staff = False
     user.full_clean()
     with transaction.atomic():
-        user.save(force_insert=True)
+        with unless_taken():
+            user.save(force_insert=True)
         events.record(actor=actor, action="user.created", subject=user, project=None, after=_account(user))
     return user
 
@@ -48,7 +61,8 @@ def edit_user(actor: User, *, user: User, changes: Mapping[str, str | bool]) -> 
         after = _account(locked)
         if before == after:
             return locked
-        locked.save(update_fields=[*EDITED, "is_staff"])
+        with unless_taken():
+            locked.save(update_fields=[*EDITED, "is_staff"])
         changed = [name for name in EDITED if before[name] != after[name]]
         events.record(
             actor=actor,

@@ -14,7 +14,7 @@ from django.db import connections
 from replaycases.accounts import access, tokens
 from replaycases.accounts.models import ApiToken, Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import events, invitations, people
+from replaycases.cases import events, invitations, people, users
 from replaycases.cases.policies import InvalidTransition
 from tests import factories
 from tests.cases.deployment import Deployment
@@ -66,6 +66,36 @@ def test_an_invitation_that_many_accept_at_once_makes_one_account(project: Proje
     assert sum(isinstance(one, InvalidTransition) for one in found) == 3
     assert User.objects.filter(email="ada@example.invalid").count() == 1
     assert events.verify() == []
+
+
+def test_one_address_has_one_account_whoever_invites_it_and_however_it_is_written(project: Project) -> None:
+    other = factories.project("XX")
+    secrets = [
+        invitations.invite(factories.person(at, Role.ADMINISTRATOR), project=at, email=email, roles=[Role.QA])[1]
+        for at, email in ((project, "ada@example.invalid"), (other, "ADA@example.invalid"))
+    ]
+    accept = partial(invitations.accept_invitation, display_name="Ada", password="a long pass phrase")
+    found = race([partial(accept, secret, username=f"ada-{place}") for place, secret in enumerate(secrets)])
+    assert sorted(type(one).__name__ for one in found) == ["User", "ValidationError"]
+    assert User.objects.filter(email__iexact="ada@example.invalid").count() == 1
+    assert events.verify() == []
+
+
+def test_a_name_that_many_take_at_once_is_one_person_s_and_the_others_are_told(project: Project) -> None:
+    admin = factories.person(project, Role.ADMINISTRATOR)
+    emails = [f"person-{number}@example.invalid" for number in range(4)]
+    secrets = [invitations.invite(admin, project=project, email=one, roles=[Role.QA])[1] for one in emails]
+    accept = partial(invitations.accept_invitation, username="ada", display_name="", password="a long pass phrase")
+    root = User.objects.create_superuser("root", "root@example.invalid")
+    new = (User(username="ada", email=f"new-{number}@example.invalid", password="!") for number in range(2))
+    found = race([*(partial(accept, one) for one in secrets), *(partial(users.create_user, root, user=n) for n in new)])
+    assert sorted(type(one).__name__ for one in found) == ["User", *["ValidationError"] * 5]
+
+
+def test_a_project_s_key_that_is_given_twice_at_once_is_given_once(deployment: Deployment) -> None:
+    root = User.objects.create_superuser("root", "root@example.invalid")
+    found = race([partial(people.create_project, root, key="RC", name="Refunds") for _ in range(3)])
+    assert sorted(type(one).__name__ for one in found) == ["Project", "ValidationError", "ValidationError"]
 
 
 def test_no_invitation_outlives_the_role_of_whoever_makes_it(project: Project) -> None:
