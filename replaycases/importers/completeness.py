@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from replaycases.importers.findings import Gap
-from replaycases.importers.neutral import Boundary, NeutralRun, Note, boundary_of
+from replaycases.importers.neutral import Boundary, ModelStep, NeutralRun, Note, Step, boundary_of
 
 State = Literal["recorded", "partly", "absent"]
 Mode = Literal["replay", "prefix", "forensic"]
@@ -63,13 +63,17 @@ def report_of(run: NeutralRun, gaps: tuple[Gap, ...]) -> Report:
 
 
 def replayable_steps(run: NeutralRun) -> int:
-    """How many steps from the first on have their answers: what comes after the first that has none cannot be replayed,
-    since nobody knows what the workflow was told there."""
-    return next((at for at, step in enumerate(run.steps) if not step.answered), len(run.steps))
+    """How many steps from the first on are whole: what comes after the first that lacks its answer, or its request,
+    cannot be replayed, since nobody knows what the workflow was told or asked there."""
+    return next((at for at, step in enumerate(run.steps) if not _is_whole(step)), len(run.steps))
+
+
+def _is_whole(step: Step) -> bool:
+    return step.answered and not (isinstance(step, ModelStep) and not step.request)
 
 
 def _coverage(run: NeutralRun, boundary: Boundary) -> Coverage:
-    counted = Counter(step.answered for step in run.steps if boundary_of(step) == boundary)
+    counted = Counter(_is_whole(step) for step in run.steps if boundary_of(step) == boundary)
     noted = any(note.boundary == boundary and note.cost for note in run.notes)
     partly = counted[False] or noted or (boundary in run.absent and counted[True])
     state: State = "partly" if partly else "absent" if boundary in run.absent else "recorded"
@@ -83,10 +87,9 @@ def _mode(run: NeutralRun) -> tuple[Mode, int, str]:
     if not crossed:
         return "forensic", 0, "No model or tool call has both its request and its answer: it can be read, not replayed."
     if whole < len(run.steps):
-        said = (
-            f"Step {whole + 1} of {len(run.steps)} has no recorded answer: only what comes before it can be replayed."
-        )
-        return "prefix", whole, said
+        lacking = "request" if run.steps[whole].answered else "answer"
+        place = f"Step {whole + 1} of {len(run.steps)}"
+        return "prefix", whole, f"{place} has no recorded {lacking}: only what comes before it can be replayed."
     if run.cut:
         return "prefix", whole, f"The recording breaks off: {run.cut}."
     return "replay", whole, f"All {whole} recorded steps have their answers."

@@ -29,11 +29,9 @@ def unwrapped(message: dict[str, JSON]) -> dict[str, JSON]:
     return message
 
 
-def is_message(value: JSON) -> bool:
-    """Whether this is one of them, in either way."""
-    if not isinstance(value, dict):
-        return False
-    return (value.get("type") == "constructor" and "lc" in value) or ("content" in value and _kind(value) in _ROLES)
+def inside(message: dict[str, JSON], source: str) -> str:
+    """The pointer to what `unwrapped` takes out of the message."""
+    return f"{source}/kwargs" if message.get("type") == "constructor" else source
 
 
 def _kind(message: dict[str, JSON]) -> str:

@@ -49,7 +49,8 @@ class _Step:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelStep(_Step):
-    """One model call. `request` is what was sent without what `serving` says of it (model, settings).
+    """One model call. `request` is what was sent without what `serving` says of it (model, settings); {} where the file
+    does not hold it.
 
     `reconstructed`: the request was put together from other parts, not recorded as sent. `answered` is False where
     the file holds no response. A call that failed has the provider's error body as its response.

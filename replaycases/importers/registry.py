@@ -8,7 +8,7 @@ from typing import Any
 
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
-from replaycases.importers import chat_transcript, vcr
+from replaycases.importers import chat_transcript, langfuse, langsmith, vcr
 from replaycases.importers.completeness import Report, report_of
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.foreign_file import ForeignFile
@@ -22,7 +22,7 @@ JSON = Any
 
 
 # The first that recognises the file reads it: from the most particular shape to the most general one.
-FORMATS: tuple[Format, ...] = (vcr.FORMAT, chat_transcript.FORMAT)
+FORMATS: tuple[Format, ...] = (vcr.FORMAT, langsmith.FORMAT, langfuse.FORMAT, chat_transcript.FORMAT)
 UNSUPPORTED: tuple[UnsupportedFormat, ...] = (bare.UNSUPPORTED,)
 
 

@@ -138,7 +138,9 @@ def _model(step: ModelStep, tools: list[JSON] | None) -> dict[str, JSON]:
 def _tool(step: ToolStep, effects: Mapping[str, JSON]) -> dict[str, JSON]:
     outcome = {"type": "error", "error": step.error} if step.error else {"type": "result", "value": step.value}
     group = {} if step.group is None else {"group": f"message-{step.group}"}
-    return {"tool": step.tool, "arguments": step.arguments, "outcome": outcome, **group, **effect_of(effects, step)}
+    timing = {"timing": step.timing} if step.timing else {}
+    call = {"tool": step.tool, "arguments": step.arguments, "outcome": outcome}
+    return {**call, **group, **timing, **effect_of(effects, step)}
 
 
 def _templates(run: NeutralRun, supplied: Supplied, tools: list[JSON] | None) -> list[dict[str, JSON]]:
@@ -199,7 +201,7 @@ def _gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) ->
         gaps.append(Gap(name="cut", pointers=("/events",), cost=run.cut, caps=False))
     whole = replayable_steps(run)
     if whole < len(run.steps):
-        cost = f"step {whole + 1} of {len(run.steps)} has no recorded answer: it and what follows are left out"
+        cost = f"step {whole + 1} of {len(run.steps)} lacks its answer or its request: it and what follows are left out"
         gaps.append(Gap(name="unanswered", pointers=("/events",), cost=cost, caps=False))
     if supplied.leave_out:
         cost = f"{len(supplied.leave_out)} of {len(run.steps)} steps were left out by hand"

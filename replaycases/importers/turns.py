@@ -14,7 +14,7 @@ from typing import Any
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.strict_json import parse
 from replaycases.importers.conversation import AskedCall, GivenAnswer, Role, Turn
-from replaycases.importers.langchain_messages import unwrapped
+from replaycases.importers.langchain_messages import inside, unwrapped
 
 JSON = Any
 ROLES: dict[str, Role] = {
@@ -71,9 +71,9 @@ def turn_of(message: JSON, source: str) -> Turn:
         return Turn(role=ROLES.get(message[0], "tool"), raw=message, content=message[1], source=source)
     if not isinstance(message, dict):
         return Turn(role="tool", raw=message, source=source, unread=(source,))
-    plain = unwrapped(message)
-    calls, unread = _calls(plain, source)
-    answers = _answers(plain, source)
+    plain, place = unwrapped(message), inside(message, source)
+    calls, unread = _calls(plain, place)
+    answers = _answers(plain, place)
     role = _role(plain, calls=bool(calls), answers=bool(answers))
     content = plain["content"] if "content" in plain else _said(plain.get("parts"))
     return Turn(
@@ -96,7 +96,7 @@ def arguments_of(raw: JSON) -> JSON:
 
 def failure(value: JSON) -> dict[str, str]:
     """What a tool said when it failed, where the format marks it as failed."""
-    return {"kind": "error", "message": text_of(value)}
+    return {"kind": "error", "message": text_of(value) or "no message was recorded"}
 
 
 def text_of(content: JSON) -> str:

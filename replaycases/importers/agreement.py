@@ -1,0 +1,45 @@
+"""What the model calls of one run have in common, for a format that says it of each call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from replaycases.importers.neutral import ModelStep, Note
+
+JSON = Any
+# What a model call is set to, in the words of the usual providers.
+SETTINGS = frozenset(
+    {"temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "max_output_tokens", "seed", "stop",
+     "stop_sequences", "presence_penalty", "frequency_penalty", "tool_choice", "parallel_tool_calls",
+     "response_format", "reasoning", "reasoning_effort", "thinking", "text", "verbosity", "service_tier", "logprobs",
+     "top_logprobs", "truncation", "logit_bias", "output_config"}
+)  # fmt: skip
+
+
+def serving_of(steps: Sequence[ModelStep]) -> tuple[dict[str, JSON] | None, list[Note]]:
+    """The parts of `serving` that are the same in every call that has one, and a note at the first call that
+    differs; None where no call has any."""
+    known = [step for step in steps if step.serving]
+    if not known:
+        return None, []
+    first = known[0].serving or {}
+    agreed = {name: value for name, value in first.items() if all(_part(step, name) == value for step in known)}
+    odd = next((step for step in known if step.serving != first), None)
+    if odd is None:
+        return agreed, []
+    text = "model calls of this run were served differently: only what they have in common is kept for the run"
+    cost = "which call was served how stands in the file only"
+    return agreed, [Note(kind="content_lost", source=odd.source, text=text, cost=cost, boundary="model")]
+
+
+def tools_of(steps: Sequence[ModelStep]) -> list[JSON] | None:
+    """The tool catalogue, where every call was offered the same."""
+    offered = [step.request.get("tools") for step in steps]
+    return (
+        offered[0] if offered and isinstance(offered[0], list) and offered.count(offered[0]) == len(offered) else None
+    )
+
+
+def _part(step: ModelStep, name: str) -> JSON:
+    return (step.serving or {}).get(name)

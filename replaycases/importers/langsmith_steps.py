@@ -1,0 +1,186 @@
+"""One LangSmith run of a boundary -> the step that it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from replaycases.importers.conversation import AgentTool, ModelExchange, Recorded
+from replaycases.importers.langchain_messages import unwrapped
+from replaycases.importers.model_answers import answer_of, asked_in, tokens
+from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep
+from replaycases.importers.retrieved import chunks_of
+from replaycases.importers.sent_requests import MODEL_NAMES, request_in, settings_in, turns_in
+from replaycases.importers.trace_tree import Record, Tree
+from replaycases.importers.turns import arguments_of, failure
+
+JSON = Any
+
+
+def recorded(tree: Tree) -> tuple[list[Recorded], list[Note]]:
+    found: list[Recorded] = []
+    notes: list[Note] = []
+    for crossing in tree.crossings:
+        record = crossing.record
+        if crossing.agent:
+            found.append(
+                AgentTool(
+                    source=record.source,
+                    tool=record.name,
+                    arguments=_arguments(record.row),
+                    call_id=_call_id(record.row),
+                )
+            )
+        elif record.kind == "tool":
+            found.append(_tool(record))
+        elif record.kind == "retrieval":
+            found.append(_retrieval(record, notes))
+        else:
+            found += _models(record, notes)
+    return found, notes
+
+
+def metadata_of(row: dict[str, JSON]) -> dict[str, JSON]:
+    return _dict(_dict(row.get("extra")).get("metadata"))
+
+
+def _models(record: Record, notes: list[Note]) -> Iterator[ModelExchange]:
+    """One exchange, or one for each list of messages where a batch was sent."""
+    inputs, outputs = _dict(record.row.get("inputs")), record.row.get("outputs")
+    batches = inputs.get("messages")
+    if not (isinstance(batches, list) and batches and isinstance(batches[0], list) and not _is_pair(batches[0])):
+        yield _model(record, inputs, "", outputs, notes)
+        return
+    generations = _dict(outputs).get("generations")
+    for at, messages in enumerate(batches):
+        if len(batches) > 1 and isinstance(generations, list):
+            answered = {**_dict(outputs), "generations": generations[at : at + 1]} if at < len(generations) else None
+        else:
+            answered = outputs
+        place = f"{record.source}/inputs/messages/{at}"
+        yield _model(record, {**inputs, "messages": messages}, place, answered, notes)
+
+
+def _model(record: Record, inputs: dict[str, JSON], place: str, outputs: JSON, notes: list[Note]) -> ModelExchange:
+    """`place` points to the messages where they are one list of a batch."""
+    parameters = _dict(_dict(record.row.get("extra")).get("invocation_params"))
+    answer = answer_of(outputs, f"{record.end}/outputs")
+    error = record.row.get("error")
+    asked, branches = asked_in(answer, record.end)
+    notes += [*answer.notes, *branches]
+    if not inputs:
+        cost = "what the model was asked here is unknown"
+        notes.append(_note("content_lost", record, "a model call has no input in the file", cost))
+    if error:
+        notes.append(_note("failed_call", record, "the model call ended with an error"))
+    elif not outputs:
+        cost = "what the model said here is unknown"
+        notes.append(_note("content_lost", record, "a model call has no answer in the file", cost))
+    step = ModelStep(
+        source=record.source,
+        started_at=record.started_at,
+        ended_at=record.ended_at,
+        request=request_in(inputs, parameters) if inputs else {},
+        response=outputs or error or None,
+        answered=bool(outputs or error),
+        usage=answer.usage
+        or tokens(_dict(_dict(outputs).get("llm_output")).get("token_usage"))
+        or tokens(_dict(outputs).get("usage_metadata")),
+        serving=_serving(record.row, inputs, parameters, answer.returned_model),
+    )
+    return ModelExchange(
+        step=step, sent=turns_in(inputs, f"{record.source}/inputs", place), asked=asked, said=answer.said
+    )
+
+
+def _serving(
+    row: dict[str, JSON], inputs: dict[str, JSON], parameters: dict[str, JSON], returned: str | None
+) -> dict[str, JSON] | None:
+    told = metadata_of(row)
+    asked = next(
+        (value for source in (parameters, inputs) for key in MODEL_NAMES if _text(value := source.get(key))), None
+    )
+    asked = asked or _text(told.get("ls_model_name"))
+    settings = settings_in({**inputs, **parameters})
+    named = {"provider": _text(told.get("ls_provider")), "requested_model": asked, "returned_model": returned}
+    serving: dict[str, JSON] = {key: value for key, value in named.items() if value}
+    if parameters or any(key in inputs for key in MODEL_NAMES):
+        serving["settings"] = settings
+    return serving or None
+
+
+def _tool(record: Record) -> ToolStep:
+    row = record.row
+    error, outputs = row.get("error"), row.get("outputs")
+    told = outputs["output"] if isinstance(outputs, dict) and set(outputs) == {"output"} else outputs
+    value, failed = _told(told)
+    answered = bool(outputs) or bool(error)
+    kind = {"kind": "exception", "message": error} if isinstance(error, str) and error else None
+    return ToolStep(
+        source=record.source,
+        started_at=record.started_at,
+        ended_at=record.ended_at,
+        tool=record.name,
+        arguments=_arguments(row),
+        value=value,
+        error=kind or (failure(value) if failed else None),
+        answered=answered,
+        call_id=_call_id(row),
+    )
+
+
+def _told(told: JSON) -> tuple[JSON, bool]:
+    """What the tool said, taken out of the message in which LangChain wraps it, and whether that marks a failure."""
+    if not isinstance(told, dict):
+        return told, False
+    plain = unwrapped(told)
+    if plain.get("role") == "tool" and "content" in plain:
+        return plain["content"], plain.get("status") == "error"
+    return told, False
+
+
+def _call_id(row: dict[str, JSON]) -> str | None:
+    told = _dict(_dict(row.get("outputs")).get("output"))
+    extra = _dict(row.get("extra"))
+    places = (unwrapped(told), extra, _dict(extra.get("metadata")))
+    return next((place["tool_call_id"] for place in places if _text(place.get("tool_call_id"))), None)
+
+
+def _arguments(row: dict[str, JSON]) -> JSON:
+    """What the tool was called with; LangChain records text input under `input`, JSON or not."""
+    inputs = row.get("inputs")
+    if isinstance(inputs, dict) and set(inputs) == {"input"} and isinstance(inputs["input"], str):
+        read = arguments_of(inputs["input"])
+        return read if isinstance(read, dict) and read else inputs
+    return arguments_of(inputs)
+
+
+def _retrieval(record: Record, notes: list[Note]) -> RetrievalStep:
+    inputs = _dict(record.row.get("inputs"))
+    chunks, noted = chunks_of(record.row.get("outputs"), record.end)
+    notes += noted
+    return RetrievalStep(
+        source=record.source,
+        started_at=record.started_at,
+        ended_at=record.ended_at,
+        query=next((inputs[key] for key in ("query", "input", "question") if key in inputs), inputs),
+        chunks=chunks or [],
+        answered=chunks is not None,
+    )
+
+
+def _is_pair(value: list[JSON]) -> bool:
+    return len(value) == 2 and all(isinstance(part, str) for part in value)
+
+
+def _dict(value: JSON) -> dict[str, JSON]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: JSON) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _note(kind: Any, record: Record, text: str, cost: str = "") -> Note:
+    boundary: Any = {"model": "model", "retrieval": "retrieval"}.get(record.kind, "tool")
+    return Note(kind=kind, source=record.source, text=text, cost=cost, boundary=boundary)

@@ -1,0 +1,63 @@
+"""Documents as tracing tools record what was retrieved -> chunks {id, text, score?}."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from replaycases.importers.neutral import Note
+
+JSON = Any
+
+
+def chunks_of(output: JSON, source: str) -> tuple[list[dict[str, JSON]] | None, list[Note]]:
+    """The chunks, None where the file does not hold them. A chunk without an id is named by its place."""
+    documents = output
+    if isinstance(output, dict):
+        documents = next((output[key] for key in ("documents", "output", "results", "chunks") if key in output), None)
+    chunks, named = [], True
+    for at, document in enumerate(documents if isinstance(documents, list) else ()):
+        plain = _plain(document)
+        text = next(
+            (plain[key] for key in ("page_content", "content", "text") if isinstance(plain.get(key), str)), None
+        )
+        if text is None:
+            continue
+        own, score = _id(plain), _score(plain)
+        named = named and own is not None
+        chunks.append({"id": own or f"chunk#{at + 1}", "text": text, **({} if score is None else {"score": score})})
+    if not isinstance(documents, list) or len(chunks) != len(documents):
+        text, cost = "what was retrieved is not in the file as texts", "what an answer was grounded on is unknown"
+        return None, [Note(kind="content_lost", source=source, text=text, cost=cost, boundary="retrieval")]
+    if named:
+        return chunks, []
+    text = "chunks have no id of their own: they are named by their place among the results"
+    return chunks, [Note(kind="content_lost", source=source, text=text, boundary="retrieval")]
+
+
+def _plain(document: JSON) -> dict[str, JSON]:
+    if isinstance(document, str):
+        return {"text": document}
+    fields = document if isinstance(document, dict) else {}
+    kwargs = fields.get("kwargs")
+    return kwargs if isinstance(kwargs, dict) else fields
+
+
+def _told(plain: dict[str, JSON]) -> dict[str, JSON]:
+    metadata = plain.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _id(plain: dict[str, JSON]) -> str | None:
+    told = _told(plain)
+    for value in (plain.get("id"), told.get("id"), told.get("_id"), told.get("chunk_id")):
+        if (isinstance(value, str) and value) or (isinstance(value, int) and not isinstance(value, bool)):
+            return str(value)
+    return None
+
+
+def _score(plain: dict[str, JSON]) -> float | None:
+    told = _told(plain)
+    for value in (plain.get("score"), told.get("score"), told.get("relevance_score")):
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return value
+    return None

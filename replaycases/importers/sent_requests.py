@@ -1,0 +1,36 @@
+"""What a tracing tool recorded as a model's input -> the turns of the request, and the request without its serving."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from replaycases.importers.agreement import SETTINGS
+from replaycases.importers.conversation import Turn
+from replaycases.importers.turns import turns_of
+
+JSON = Any
+MODEL_NAMES = ("model", "model_name", "model_id", "deployment_name")
+TRANSPORT = ("stream", "stream_options", "extra_headers", "extra_query", "extra_body", "timeout")
+MESSAGES = ("messages", "input", "prompts", "prompt", "contents")
+SYSTEM = ("system", "instructions")
+
+
+def turns_in(inputs: dict[str, JSON], source: str, place: str = "") -> tuple[Turn, ...]:
+    """The turns, in whatever dialect. `place` points to the messages where they do not stand below `source`."""
+    system = next((inputs[key] for key in SYSTEM if inputs.get(key)), None)
+    first = (Turn(role="system", raw={"role": "system", "content": system}, content=system),) if system else ()
+    key = next((key for key in MESSAGES if inputs.get(key)), None)
+    return first if key is None else (*first, *turns_of(inputs[key], place or f"{source}/{key}"))
+
+
+def request_in(inputs: dict[str, JSON], offered: dict[str, JSON]) -> dict[str, JSON]:
+    """What was sent, without what `serving` says, and with the tools in `offered` that were bound to the model."""
+    kept = {
+        key: value for key, value in inputs.items() if key not in (*MODEL_NAMES, *TRANSPORT) and key not in SETTINGS
+    }
+    bound = {key: offered[key] for key in ("tools", "functions") if offered.get(key) and key not in kept}
+    return {**kept, **bound}
+
+
+def settings_in(parameters: dict[str, JSON]) -> dict[str, JSON]:
+    return {key: value for key, value in parameters.items() if key in SETTINGS and value is not None}
