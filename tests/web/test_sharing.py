@@ -13,7 +13,7 @@ from tests.web import recorded
 from tests.web.conftest import client_of
 
 SAID = "this run also stands for"
-ON_CASE = "The fixture is the same there, and so are the runs:"
+ON_CASE = "Runs of the same fixture count here too, those of"
 
 
 def html_of(client: Client, address: str) -> str:
