@@ -22,8 +22,8 @@ JSON = Any
 
 
 # The first that recognises the file reads it: from the most particular shape to the most general one.
-FORMATS: tuple[Format, ...] = (vcr.FORMAT, langsmith.FORMAT, langfuse.FORMAT, chat_transcript.FORMAT)
-UNSUPPORTED: tuple[UnsupportedFormat, ...] = (bare.UNSUPPORTED,)
+FORMATS: tuple[Format, ...] = (vcr.FORMAT, langsmith.FORMAT, langfuse.FORMAT, bare.FORMAT, chat_transcript.FORMAT)
+UNSUPPORTED: tuple[UnsupportedFormat, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,7 +87,7 @@ class Call:
             ended_at=said.ended_at or self.exchange.recorded_at,
             request=kept,
             response=self.answer.body,
-            answered=self.answer.whole and bool(self.request),
+            answered=self.answer.whole,
             usage=said.usage,
             serving=serving_of(self.exchange, self.codec, self.request, said.returned_model),
         )

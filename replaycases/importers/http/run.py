@@ -35,6 +35,15 @@ def run_of(exchanges: Iterable[HttpExchange], *, format: str, notes: Sequence[No
     return reader.run(format, notes)
 
 
+def run_of_answers(answers: Iterable[tuple[HttpExchange, Codec]], *, format: str) -> NeutralRun:
+    """The run of answers that stand without their requests, each with the API that it is of."""
+    reader = _Reader()
+    for exchange, codec in answers:
+        reader.take_call(exchange, codec)
+    reader.check()
+    return reader.run(format, ())
+
+
 @dataclass
 class _Reader:
     items: list[Call | RetrievalStep] = field(default_factory=list)
@@ -60,7 +69,7 @@ class _Reader:
                 return self._poll(exchange, codec, id)
         found = next((codec for codec in CODECS if codec.recognises(exchange)), None)
         if found is not None:
-            return self._call(exchange, found)
+            return self.take_call(exchange, found)
         if retrievals.recognises(exchange):
             step, notes = retrievals.read(exchange)
             self.items.append(step)
@@ -68,7 +77,7 @@ class _Reader:
             return None
         return self._leave_out(exchange)
 
-    def _call(self, exchange: HttpExchange, codec: Codec) -> None:
+    def take_call(self, exchange: HttpExchange, codec: Codec) -> None:
         call = Call(exchange=exchange, codec=codec, answer=answer_of(exchange, codec))
         self._link(call)
         self._repeated(call)
@@ -203,6 +212,8 @@ class _Reader:
             lacking.append("usage")
         if serving is None:
             lacking.append("serving")
+        if read and not any(call.request for call, _ in read):
+            lacking += ["tools", "system"]
         return tuple(lacking)
 
     def _started(self, read: list[tuple[Call, Said]]) -> str | None:

@@ -36,11 +36,9 @@ def is_stream(data: bytes, content_type: str = "") -> bool:
 
 def read_stream(data: bytes) -> Stream:
     """The events of a stream, whatever is wrong with it."""
-    data = data.removeprefix(codecs.BOM_UTF8)
-    texts = _chunks(data) if _is_chunks(data) else _events(data)
     events: list[tuple[str, dict[str, JSON]]] = []
     done, spoilt = False, 0
-    for name, text in texts:
+    for name, text in pieces(data):
         if text.strip() == DONE:
             done = True
             continue
@@ -50,6 +48,12 @@ def read_stream(data: bytes) -> Stream:
         else:
             events.append((name, value))
     return Stream(events=tuple(events), done=done, spoilt=spoilt)
+
+
+def pieces(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The name and the text of each event or chunk, unread."""
+    data = data.removeprefix(codecs.BOM_UTF8)
+    return _chunks(data) if _is_chunks(data) else _events(data)
 
 
 def _is_chunks(data: bytes) -> bool:

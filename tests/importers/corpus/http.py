@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.importers.corpus import Read, Refused
 
-_ANSWER = "the answer of one call or of several, with no request: what the model was asked is not in the file"
-
 READ: tuple[Read, ...] = (
     # four parallel calls in one message, all answered in one user message
     Read(
@@ -113,18 +111,34 @@ READ: tuple[Read, ...] = (
         tools=2,
         answered=2,
     ),
+    # one answer after a person denied an approval; what the provider ran itself is listed and was not run
+    Read(
+        file="vercel__ai/__fixtures____openai-mcp-tool-approval.2.json",
+        format="provider-response",
+        models=1,
+        mode="forensic",
+    ),
+    # one streamed answer that ends with an error event
+    Read(
+        file="vercel__ai/__fixtures____openai-error.1.chunks.txt",
+        format="provider-response",
+        models=1,
+        failed=1,
+        mode="forensic",
+    ),
+    # 15 streamed answers; code that the provider ran calls rollDie of the workflow's in each of the first 14
+    Read(
+        file="vercel__ai/__fixtures____anthropic-programmatic-tool-calling.1.chunks.txt",
+        format="provider-response",
+        models=15,
+        tools=14,
+        mode="forensic",
+    ),
 )
 REFUSED: tuple[Refused, ...] = (
     Refused(
         file="open-telemetry__opentelemetry-python-contrib/cassettes__test_converse_stream_with_content_tool_call.yaml",
         id="import.not-supported",
         why="both exchanges are Bedrock ConverseStream calls, answered in the binary AWS event stream",
-    ),
-    Refused(file="vercel__ai/__fixtures____openai-mcp-tool-approval.2.json", id="import.not-supported", why=_ANSWER),
-    Refused(file="vercel__ai/__fixtures____openai-error.1.chunks.txt", id="import.not-supported", why=_ANSWER),
-    Refused(
-        file="vercel__ai/__fixtures____anthropic-programmatic-tool-calling.1.chunks.txt",
-        id="import.not-supported",
-        why=_ANSWER,
     ),
 )
