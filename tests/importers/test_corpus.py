@@ -9,8 +9,9 @@ import pytest
 from replaycases.importers.completeness import report_of
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.neutral import NeutralRun, ToolStep, boundary_of
-from replaycases.importers.registry import Recording, open_recording
+from replaycases.importers.registry import Recording, open_recording, to_case
 from tests.importers.corpus import CORPUS, Read, Refused, apps, http, otlp
+from tests.importers.transcripts import supplied
 
 READ = (*http.READ, *otlp.READ, *apps.READ)
 REFUSED = (*http.REFUSED, *otlp.REFUSED, *apps.REFUSED)
@@ -47,6 +48,17 @@ def test_a_file_holds_what_a_reader_counts_in_it(row: Read) -> None:
         )
         == row
     )
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in READ if row.mode != "forensic"], ids=lambda row: f"{row.file}#{row.run}"
+)
+def test_what_can_be_replayed_becomes_a_fixture_that_the_loader_accepts(row: Read) -> None:
+    expected = {"boundary": ["ends"], "run_status": {"id": "ends", "forbid": ["crashed"]}}
+    imported = to_case(recording(row.file).read(row.run), supplied(expected=expected))
+    assert imported.fixture is not None
+    assert len(imported.document["events"]) == imported.report.replayable
+    assert imported.document.get("horizon", False) is (row.mode == "prefix")
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.file)
