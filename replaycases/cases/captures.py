@@ -7,8 +7,7 @@ from django.db import transaction
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
-from replaycases.cases import behalf, events, evidence, expiry, numbers, texts
-from replaycases.cases.locks import lock_project
+from replaycases.cases import behalf, events, evidence, expiry, numbers, policies, texts
 from replaycases.cases.models import Capture, Origin
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.registry import Recording, open_recording
@@ -42,7 +41,7 @@ def bring(
     behalf.require_member(project, actor, on_behalf_of)
     expires_at = expiry.expiry_for(project, evidence_days)
     with transaction.atomic():
-        lock_project(project)
+        policies.require_roles_locked(actor, project, *CAPTURES)
         there = Capture.objects.filter(project=project, payload__digest=evidence.digest_of(data)).first()
         if there is not None:
             return there

@@ -12,8 +12,7 @@ from django.db import transaction
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import captures, events, evidence, intake
-from replaycases.cases.locks import lock_project
+from replaycases.cases import captures, events, evidence, intake, policies
 from replaycases.cases.models import Capture, Case, Draft
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.registry import Imported, to_case
@@ -35,7 +34,7 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
     if not 0 <= run < capture.runs:
         raise ValidationError({"run": f"{capture.readable_id} holds {capture.runs} runs, counted from 0."})
     with transaction.atomic():
-        lock_project(capture.project)
+        policies.require_roles_locked(actor, capture.project, *CAPTURES)
         capture = Capture.objects.select_related("project").get(pk=capture.pk)
         if capture.purged_at is not None:
             raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over.")

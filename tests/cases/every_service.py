@@ -18,11 +18,13 @@ import replaycases.cases
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import (
+    captures,
     ci_results,
     closing,
     comments,
     dependency,
     details,
+    drafts,
     flags,
     intake,
     invitations,
@@ -35,12 +37,16 @@ from replaycases.cases import (
     users,
 )
 from replaycases.cases import lifecycle as stages
-from replaycases.cases.models import Boundary, Case, ClosingStep, Comparison, FlagReason, Lane, LaneName
+from replaycases.cases.models import Boundary, Case, ClosingStep, Comparison, FlagReason, Lane, LaneName, Origin
 from tests import factories
+from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
 # What takes an actor and decides nothing: questions, exports that are read, and parts of a service's transaction.
 NO_SERVICE = {
     "audit_export": {"export", "export_case"},
+    "behalf": {"in_event", "require_member"},
+    "captures": {"recording_of"},
+    "drafts": {"imported"},
     "decisions": {"own_work", "own_work_of", "record", "require_not_author"},
     "declaring": {"declare"},
     "details": {"why_not_confirm"},
@@ -98,7 +104,15 @@ class Call:
 def calls() -> Mapping[str, Call]:
     """One call of each service in one project, all of them possible now."""
     of = factories.people(factories.project())
-    return {**_on_cases(of), **_deciding(of), **_replaying(of), **_lanes(of), **_people(of), **_accounts()}
+    return {
+        **_capturing(of),
+        **_on_cases(of),
+        **_deciding(of),
+        **_replaying(of),
+        **_lanes(of),
+        **_people(of),
+        **_accounts(),
+    }
 
 
 def _call(actor: User, service: Callable[..., object], **said: Any) -> Call:
@@ -107,6 +121,30 @@ def _call(actor: User, service: Callable[..., object], **said: Any) -> Call:
 
 def _as(name: str, at: factories.People, make: Callable[..., Case]) -> Case:
     return make(at, factories.fixture(case_id=name))
+
+
+def _capturing(of: factories.People) -> dict[str, Call]:
+    traces = [
+        transcript(user(f"refund {number}"), asks(call("refund", {"id": number})), answers("timed out"), says("Done."))
+        for number in range(3)
+    ]
+    expected = {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}}
+    chosen = {"incident_id": "INC-7", "frozen_at": "2026-11-01T09:00:00+01:00", "expected": expected}
+    bring = partial(captures.bring, of.responder, project=of.project, origin=Origin.UPLOAD)
+    told = {name: text for name, text in factories.STATEMENT.items() if name != "incident_id"}
+    blank, made = (
+        drafts.save(of.responder, capture=bring(data=trace), run=0, choices={**chosen, "case_id": name})
+        for name, trace in zip(("blank", "made"), traces[1:], strict=True)
+    )
+    drafts.make_case(of.responder, draft=made, **told)
+    changed = {**chosen, "case_id": "made", "identity": {"role": "customer"}}
+    made = drafts.save(of.responder, capture=made.capture, run=0, choices=changed)
+    return {
+        "captures.bring": Call(actor=of.responder, act=partial(bring, data=traces[0])),
+        "drafts.save": _call(of.responder, drafts.save, capture=blank.capture, run=0, choices={}),
+        "drafts.make_case": _call(of.responder, drafts.make_case, draft=blank, **told),
+        "drafts.revise": _call(of.responder, drafts.revise, draft=made, changed="Who asked."),
+    }
 
 
 def _on_cases(of: factories.People) -> dict[str, Call]:

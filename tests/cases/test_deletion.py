@@ -53,18 +53,17 @@ def test_no_kept_row_is_deleted_whether_or_not_anything_refers_to_it() -> None:
         for row in model._default_manager.all():
             with pytest.raises((ProtectedError, IntegrityError)), transaction.atomic():
                 row.delete()
-        statement = f'DELETE FROM "{model._meta.db_table}"'
-        with (
-            pytest.raises(IntegrityError, match="DELETE is refused"),
-            transaction.atomic(),
-            connection.cursor() as cursor,
-        ):
-            cursor.execute(statement)
+            with (
+                pytest.raises(IntegrityError, match="DELETE is refused"),
+                transaction.atomic(),
+                connection.cursor() as cursor,
+            ):
+                cursor.execute(f'DELETE FROM "{model._meta.db_table}"')
     assert rows() == before
 
 
 def filled() -> None:
-    """A row in every kept table, and a project, a team and an account that nothing refers to."""
+    """A row in every kept table that the domain writes, and a project, a team and an account that nothing refers to."""
     made = world.build()
     revision, somebody = factories.revision(made.case), made.team.viewer
     CiResult.objects.create(report=CiReport.objects.get(), revision=revision, label="")
