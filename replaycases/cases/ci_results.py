@@ -105,6 +105,10 @@ def _matched(given_out: Mapping[str, FixtureRevision], reported: Reported) -> di
                 f"/results/{place}", f"{result.readable_id} was run on another fixture than was pulled."
             )
     results = {result.readable_id: result for result in reported.results}
+    if reported.exit_code == 0 and not given_out:
+        raise ReportRefused(
+            "/exit_code", "The lane that was pulled holds no case: nothing was judged, so nothing is well."
+        )
     unearned = [name for name in given_out if not _well(results.get(name))]
     if reported.exit_code == 0 and unearned:
         text = f"Exit code 0 needs a result that is well for every case; {', '.join(sorted(unearned))} has none."

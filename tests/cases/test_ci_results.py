@@ -15,7 +15,8 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import ci_results, lane_export
 from replaycases.cases.ci_results import Reported, ReportedResult, ReportRefused
-from replaycases.cases.models import AuditEvent, Case, CiReport, CiResult, Lane, LaneEntry, LaneName
+from replaycases.cases.gates import GatesClosed, gates_of
+from replaycases.cases.models import AuditEvent, Case, CiReport, CiResult, Lane, LaneEntry, LaneName, LeftBy
 from tests import factories
 
 GREEN = "verified_red_to_green"
@@ -98,6 +99,47 @@ def test_exit_code_0_is_refused_where_the_labels_do_not_bear_it(
         receive(everyone, project, replace(reported, results=results))
     assert refused.value.pointer == "/exit_code"
     assert not CiReport.objects.exists()
+
+
+def test_exit_code_0_is_refused_for_a_lane_without_cases(project: Project, everyone: User, reported: Reported) -> None:
+    LaneEntry.objects.update(left_at=timezone.now(), left_by=LeftBy.DEMOTED)
+    empty = replace(reported, lane_digest=lane_export.take(everyone, lane=Lane.objects.get()).index.digest, results=[])
+    with pytest.raises(ReportRefused, match="holds no case") as refused:
+        receive(everyone, project, empty)
+    assert refused.value.pointer == "/exit_code"
+    assert not CiReport.objects.exists()
+    assert receive(everyone, project, replace(empty, exit_code=2))[1]
+
+
+def test_no_number_of_green_reports_opens_what_one_set_of_our_own_runs_opens(project: Project) -> None:
+    team = factories.people(project)
+    case = factories.nonblocking(team)
+    lane = Lane.objects.get(name=LaneName.NONBLOCKING)
+    before = gates_of(case, "blocking", actor=team.qa)
+    entry = lane_export.take(team.engineer, lane=lane).index
+    green = [
+        ReportedResult(readable_id=one.readable_id, fixture_hash=one.fixture_hash, label=GREEN) for one in entry.entries
+    ]
+    side = case.provenance.fixed
+    for build in range(lane.minimum_history):
+        ci_results.receive(
+            team.engineer,
+            project=project,
+            lane=LaneName.NONBLOCKING,
+            reported=Reported(
+                lane_digest=entry.digest,
+                implementation={"name": side.name, "version": side.version, "commit": "", "digest": side.digest},
+                exit_code=0,
+                build_url=f"https://ci.example/{build}",
+                results=green,
+            ),
+        )
+    assert CiResult.objects.filter(label=GREEN).count() == lane.minimum_history
+    assert gates_of(factories.fresh(case), "blocking", actor=team.qa) == before
+    with pytest.raises(GatesClosed):
+        factories.promoted(team, case, LaneName.BLOCKING)
+    factories.with_history(team, case)
+    factories.promoted(team, case, LaneName.BLOCKING)
 
 
 def test_a_lane_digest_that_was_never_given_out_is_refused(
