@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
@@ -103,7 +103,7 @@ def _entries_counted(here: Iterable[Lane]) -> dict[UUID, tuple[int, int]]:
     rows = (
         LaneEntry.objects.filter(lane__in=here, left_at=None)
         .values("lane")
-        .annotate(cases=Count("pk"), flagged=Count("pk", filter=Q(case__flagged=True)))
+        .annotate(cases=Count("pk"), flagged=Count("pk", filter=Q(case__in=_flagged())))
     )
     return {row["lane"]: (row["cases"], row["flagged"]) for row in rows}
 
@@ -142,30 +142,35 @@ def _reports(here: Iterable[Lane]) -> defaultdict[UUID, list[CiReport]]:
 
 def entries_of(lane: Lane) -> QuerySet[LaneEntry]:
     """What stands in the lane, flagged first, then the longest stay first."""
+    flagged = ExpressionWrapper(Q(case__in=_flagged()), output_field=BooleanField())
     return (
-        LaneEntry.objects.filter(lane=lane, left_at=None)
-        .select_related(
-            "case__project",
-            "case__latest_comparison",
-            "revision",
-            "entered_by",
-            "demotion__owner",
-            "demotion__owner_team",
-        )
-        .order_by("-case__flagged", "entered_at")
+        LaneEntry.objects.filter(lane=lane, left_at=None).annotate(flagged=flagged).order_by("-flagged", "entered_at")
     )
 
 
-def entry_rows(entries: Sequence[LaneEntry]) -> list[EntryRow]:
-    """With each stay's runs counted. One query."""
-    rows = (
-        Run.objects.filter(run_set__lane_entry__in=entries, run_set__voided_at=None)
+def _flagged() -> QuerySet[Case, Any]:
+    """From their own small index: joined, the case of every stay would be looked up."""
+    return Case.objects.filter(flagged=True).order_by().values("pk")
+
+
+def entry_rows(chosen: Sequence[UUID]) -> list[EntryRow]:
+    """Stays in the order of these keys, with the runs of each counted. Two queries."""
+    entries = LaneEntry.objects.select_related(
+        "case__project",
+        "case__latest_comparison",
+        "revision",
+        "entered_by",
+        "demotion__owner",
+        "demotion__owner_team",
+    ).in_bulk(chosen)
+    runs = (
+        Run.objects.filter(run_set__lane_entry__in=chosen, run_set__voided_at=None)
         .order_by()
         .values("run_set__lane_entry", "state", "status", "boundary_passed")
         .annotate(runs=Count("pk"))
     )
     counts: defaultdict[UUID, Counter[Outcome]] = defaultdict(Counter)
-    for row in rows:
+    for row in runs:
         name = history_strip.outcome(row["state"], row["status"], row["boundary_passed"])
         counts[row["run_set__lane_entry"]][name] += row["runs"]
     return [
@@ -176,7 +181,7 @@ def entry_rows(entries: Sequence[LaneEntry]) -> list[EntryRow]:
             ],
             current=entry.revision_id == entry.case.current_revision_id,
         )
-        for entry in entries
+        for entry in (entries[key] for key in chosen)
     ]
 
 

@@ -41,7 +41,7 @@ def lane_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def lane_detail(request: HttpRequest, key: str, name: str) -> HttpResponse:
     project, lane = _lane(request, key, name)
-    page = page_of(request, lane_page.entries_of(lane))
+    page = page_of(request, lane_page.entries_of(lane).values_list("pk", flat=True))
     context = {
         "section": "lanes",
         "project": project,
