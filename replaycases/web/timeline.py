@@ -101,13 +101,14 @@ def _about(event: AuditEvent, names: Mapping[str, str]) -> str:
 
 
 def _verdict(event: AuditEvent) -> str:
-    """ "still failing, over 4 runs, was verified red to green"."""
+    """ "comparison 3, still failing, over 4 runs, was varied": two verdicts of a case are told apart."""
     before, after = json.loads(event.before), json.loads(event.after)
     if "label" not in after:
         return _facts(event)
     was = f", was {_word(before['label'])}" if before.get("label") else ""
     over = f", over {after['runs']} runs" if "runs" in after else ""
-    return f"{_word(after['label'])}{over}{was}"
+    which = f"comparison {after['comparison']}, " if "comparison" in after else ""
+    return f"{which}{_word(after['label'])}{over}{was}"
 
 
 def _word(label: str) -> str:

@@ -87,6 +87,20 @@ def test_proposals_and_replays_are_told_by_what_was_asked_for(action: str, after
     assert timeline.entry_of(event).details == told
 
 
+def test_two_verdicts_of_a_case_are_told_apart_and_each_counts_its_runs_once(
+    client: Client, case: Case, everyone: User
+) -> None:
+    first = recorded.compared(case, everyone)
+    assert first.old is not None
+    assert first.new is not None
+    recorded.finish(recorded.requested(case, everyone, first.old, first.new), recorded.RED, recorded.GREEN)
+    client.force_login(everyone)
+    said = client.get("/audit/?action=comparison.computed").content.decode()
+    lines = [line.partition("</li>")[0] for line in said.split("<li>")[1:] if "over 8 runs" in line]
+    assert sorted(line.partition("comparison ")[2][0] for line in lines) == ["1", "2"]
+    assert all(line.count("over ") == 1 and line.count(" runs") == 1 for line in lines)
+
+
 @pytest.mark.django_db
 def test_roles_and_invitations_are_told_with_the_people_they_are_about(everyone: User) -> None:
     nina = factories.person(factories.project("XX"))
