@@ -86,7 +86,7 @@ Recorded = ModelExchange | ToolStep | RetrievalStep | HumanStep | AgentTool
 
 @dataclass(frozen=True, kw_only=True)
 class Assembled:
-    """`input` is what the first request held besides the system text, `system` that text."""
+    """`input` is what the first request with a conversation held besides the system text, `system` that text."""
 
     steps: tuple[Step, ...]
     notes: tuple[Note, ...]
@@ -101,7 +101,7 @@ def assemble(recorded: Sequence[Recorded], *, ending: Sequence[Turn] = ()) -> As
     end, where the file holds more of it than the last request."""
     assembly = _Assembly(recorded=[*recorded, _Ending(sent=ending)])
     assembly.run()
-    first = next((item for item in recorded if isinstance(item, ModelExchange)), None)
+    first = next((item for item in recorded if isinstance(item, ModelExchange) and item.sent), None)
     turns = first.sent if first else ending
     texts = [turn.content for turn in turns if turn.role == "system" and isinstance(turn.content, str)]
     return Assembled(

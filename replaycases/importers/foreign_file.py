@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.pointer import ABSENT
@@ -14,6 +15,7 @@ from replaycases.importers.findings import refused
 from replaycases.importers.safe_yaml import YamlRefused, parse_yaml
 
 JSON = Any
+T = TypeVar("T")
 MAX_BYTES = 50 * 1024 * 1024
 LIMITS = Limits(max_bytes=MAX_BYTES, max_string=MAX_BYTES)
 _HEAD = 64 * 1024
@@ -90,6 +92,14 @@ class ForeignFile:
             return parse_yaml(self.data), ""
         except YamlRefused as fault:
             return ABSENT, str(fault)
+
+    def once(self, decode: Callable[[bytes], T]) -> T:
+        """What a decoder of a format's own makes of the bytes, kept for whoever asks again."""
+        kept: dict[Callable[[bytes], Any], Any] = self.__dict__.setdefault("_decoded", {})
+        if decode not in kept:
+            kept[decode] = decode(self.data)
+        found: T = kept[decode]
+        return found
 
     def json_fault(self) -> Exception:
         """Why the file is no JSON, as the refusal to raise."""

@@ -15,6 +15,7 @@ from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format, UnsupportedFormat
 from replaycases.importers.http import bare
 from replaycases.importers.neutral import NeutralRun, RunHead
+from replaycases.importers.otlp import format as otlp
 from replaycases.importers.supplied import Supplied
 from replaycases.importers.to_fixture import to_fixture
 
@@ -22,7 +23,14 @@ JSON = Any
 
 
 # The first that recognises the file reads it: from the most particular shape to the most general one.
-FORMATS: tuple[Format, ...] = (vcr.FORMAT, langsmith.FORMAT, langfuse.FORMAT, bare.FORMAT, chat_transcript.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    otlp.FORMAT,
+    vcr.FORMAT,
+    langsmith.FORMAT,
+    langfuse.FORMAT,
+    bare.FORMAT,
+    chat_transcript.FORMAT,
+)
 UNSUPPORTED: tuple[UnsupportedFormat, ...] = ()
 
 

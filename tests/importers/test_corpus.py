@@ -19,7 +19,8 @@ pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the recorded files 
 
 
 def recording(file: str) -> Recording:
-    return open_recording((CORPUS / file).read_bytes())
+    """Of one file, or of several ("a + b") one after the other."""
+    return open_recording(b"\n".join((CORPUS / part).read_bytes() for part in file.split(" + ")))
 
 
 def failed(run: NeutralRun) -> int:

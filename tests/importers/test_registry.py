@@ -50,7 +50,7 @@ def test_what_looks_like_nothing_known_is_refused(data: bytes) -> None:
 
 def test_an_unknown_format_lists_the_known_ones() -> None:
     with pytest.raises(ImportRefused) as caught:
-        import_run(b'{"resourceSpans": []}', supplied=supplied())
+        import_run(b'{"readings": []}', supplied=supplied())
     assert caught.value.finding.id == "import.unknown-format"
     assert all(name in caught.value.finding.hint for name in formats())
 

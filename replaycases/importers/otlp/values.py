@@ -171,12 +171,17 @@ def whole_characters(value: JSON, faults: list[str]) -> JSON:
 def json_in(text: JSON, faults: list[str]) -> JSON:
     """The JSON object or list that an attribute holds as text; ABSENT where it holds none. What is no text is returned
     as it is."""
+    value = parsed(text, faults)
+    if not isinstance(text, str) or value is ABSENT:
+        return value
+    return standing(value, faults) if _SUSPECT.search(text) or _deep(text) else value
+
+
+def parsed(text: JSON, faults: list[str]) -> JSON:
+    """As `json_in`, with whatever numbers and depth there are."""
     if not isinstance(text, str):
         return text
-    if text.lstrip()[:1] not in ("{", "["):
-        return ABSENT
-    value = loads(text, faults)
-    return standing(value, faults) if value is not ABSENT and (_SUSPECT.search(text) or _deep(text)) else value
+    return loads(text, faults) if text.lstrip()[:1] in ("{", "[") else ABSENT
 
 
 def _deep(text: str) -> bool:

@@ -1,0 +1,120 @@
+"""Messages in parts, as the GenAI conventions record them -> the messages of a chat, and each as a turn, once.
+
+Chat messages are what the importer of transcripts makes too: {role, content, tool_calls: [{id, type, function: {name,
+arguments: JSON text}}]} and {role: tool, tool_call_id, content}. What a chat message has no place for (reasoning,
+files, what the provider ran itself) stays a list of parts in `content`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from replaycases.importers.conversation import Turn
+from replaycases.importers.otlp.site import Notes
+from replaycases.importers.otlp.values import standing
+from replaycases.importers.turns import provider_run, turn_of
+
+JSON = Any
+LOST_TEXT = "arguments were recorded as an object: how the model wrote them is lost, their JSON text is written anew"
+
+
+@dataclass
+class Turns:
+    """The turns of one run. A message that stands in many requests is read once, and its turn is shared by them."""
+
+    notes: Notes
+    _known: dict[bytes, tuple[Turn, ...]] = field(default_factory=dict)
+    _same: dict[bytes, JSON] = field(default_factory=dict)
+
+    def of(self, message: JSON, source: str) -> tuple[Turn, ...]:
+        """The turns of one recorded message; several where it answers several calls."""
+        key = orjson.dumps(message)
+        found = self._known.get(key)
+        if found is None:
+            faults: list[str] = []
+            sound = standing(message, faults)
+            self.notes.faults(source, faults)
+            found = self._known[key] = tuple(self._turn(chat, source) for chat in self._chat(sound, source))
+        return found
+
+    def same(self, messages: JSON) -> JSON:
+        """The messages of a recorded request, each equal one as the same object."""
+        if not isinstance(messages, list):
+            return messages
+        return [self._same.setdefault(orjson.dumps(message), message) for message in messages]
+
+    def _turn(self, chat: JSON, source: str) -> Turn:
+        for place in provider_run(chat, source):
+            text = "the provider ran a tool itself: its call and answer stand in what the model said"
+            self.notes.each("server_side", place, text, boundary="model")
+        return turn_of(chat, source)
+
+    def _chat(self, message: JSON, source: str) -> list[JSON]:
+        if not isinstance(message, dict):
+            return [message]
+        parts = message.get("parts")
+        if not isinstance(parts, list):
+            return [self._written(message, source)]
+        calls, answers, said = [], [], []
+        for part in parts:
+            kind = part.get("type") if isinstance(part, dict) else None
+            if kind == "tool_call":
+                calls.append(self._call(part, source))
+            elif kind == "tool_call_response":
+                answers.append(_answer(part))
+            else:
+                said.append(part)
+        rest = _message(message, said, calls) if said or calls or not answers else None
+        return [*answers, *([rest] if rest is not None else [])]
+
+    def _written(self, message: dict[str, JSON], source: str) -> JSON:
+        """A chat message as recorded, without what is empty or belongs to the response around it."""
+        chat = {
+            key: value for key, value in message.items() if key != "finish_reason" and (key, value) != ("name", None)
+        }
+        calls = chat.get("tool_calls")
+        if isinstance(calls, list):
+            chat["tool_calls"] = [self._rewritten(call, source) for call in calls]
+        return chat
+
+    def _rewritten(self, call: JSON, source: str) -> JSON:
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict) or isinstance(function.get("arguments"), str | None):
+            return call
+        return {**call, "function": {**function, "arguments": self._text(function["arguments"], source)}}
+
+    def _call(self, part: dict[str, JSON], source: str) -> JSON:
+        known = {"id": part["id"]} if part.get("id") is not None else {}
+        arguments = part.get("arguments")
+        text = arguments if isinstance(arguments, str) else "" if arguments is None else self._text(arguments, source)
+        return {**known, "type": "function", "function": {"name": part.get("name"), "arguments": text}}
+
+    def _text(self, arguments: JSON, source: str) -> str:
+        self.notes.add("content_lost", source, LOST_TEXT, boundary="tool")
+        return json.dumps(arguments, ensure_ascii=False)
+
+
+def _answer(part: dict[str, JSON]) -> JSON:
+    known = {"tool_call_id": part["id"]} if part.get("id") is not None else {}
+    named = {"name": part["name"]} if part.get("name") is not None else {}
+    key = next((key for key in ("response", "result", "content") if key in part), "response")
+    return {"role": "tool", **known, **named, "content": part.get(key)}
+
+
+def _message(message: dict[str, JSON], said: list[JSON], calls: list[JSON]) -> JSON:
+    named = {"name": message["name"]} if message.get("name") is not None else {}
+    asked = {"tool_calls": calls} if calls else {}
+    return {"role": message.get("role"), **named, "content": _content(said), **asked}
+
+
+def _content(said: list[JSON]) -> JSON:
+    if len(said) == 1 and isinstance(said[0], dict) and said[0].get("type") == "text" and set(said[0]) <= _TEXT:
+        return said[0].get("content")
+    return said or None
+
+
+_TEXT = {"type", "content"}

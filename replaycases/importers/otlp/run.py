@@ -1,0 +1,154 @@
+"""One trace -> one neutral run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from replaycases.fixture.pointer import ABSENT
+from replaycases.importers.conversation import AgentTool, Recorded, Turn, assemble
+from replaycases.importers.neutral import ModelStep, NeutralRun, Part, RetrievalStep, Step, ToolStep
+from replaycases.importers.otlp import pydantic_ai
+from replaycases.importers.otlp.chat_messages import Turns
+from replaycases.importers.otlp.embedding import embedding_of
+from replaycases.importers.otlp.instants import instant
+from replaycases.importers.otlp.order import as_asked, check_clocks, moment, note_missing_calls
+from replaycases.importers.otlp.selection import Place, Selection, select
+from replaycases.importers.otlp.serving import agreed_serving
+from replaycases.importers.otlp.site import Notes, Site
+from replaycases.importers.otlp.spans import LogRecord, Span
+from replaycases.importers.otlp.telling import exchange_of
+from replaycases.importers.otlp.timing import timing_of
+from replaycases.importers.otlp.values import json_in
+
+JSON = Any
+NAME = "otlp"
+_NO_ARGUMENTS = "a tool ran and the file does not say with which arguments"
+_IDENTITY = ("enduser.id", "enduser.role", "enduser.scope", "user.id", "user.roles", "tenant.id", "session.id")
+_STARTED_WITH = ("input.value", "traceloop.entity.input", "gen_ai.input.messages")
+
+
+def run_of(
+    spans: Sequence[Span], records: Sequence[LogRecord], *, cut: bool = False, faults: Sequence[str] = ()
+) -> NeutralRun:
+    """`faults` are what could not be read of the file as a whole."""
+    notes = Notes()
+    notes.faults("", faults)
+    selection = select(spans, records, notes)
+    check_clocks(selection, notes)
+    turns, places = Turns(notes), {id(span): at for at, span in enumerate(spans)}
+    timed = sorted((place for place in selection.places if place.taken), key=lambda place: moment(place, places))
+    items = [(place.site.span, _item(place, selection, turns, notes)) for place in timed]
+    recorded = as_asked(items, notes)
+    note_missing_calls(recorded, notes)
+    assembled = assemble(recorded, ending=_ending(selection, turns, notes))
+    serving = agreed_serving(assembled.steps, notes)
+    steps, tools = _catalogue([_known_arguments(step, notes) for step in assembled.steps])
+    identity = _identity(selection)
+    version = next((span.resource.get("service.version") for span in (*selection.roots, *spans)), None)
+    return NeutralRun(
+        format=NAME,
+        input=assembled.input if assembled.input["messages"] else _started_with(selection),
+        steps=steps,
+        system=assembled.system,
+        serving=serving,
+        tools=tools,
+        absent=_absent(steps, serving, tools, assembled.system, identity),
+        notes=(*assembled.notes, *notes.all()),
+        cut="the file ends in the middle of an export" if cut else "",
+        ends_on_answer=assembled.ends_on_answer,
+        left_out=_left_out(selection),
+        started_at=instant(min((span.start_ns for span in spans if span.start_ns), default=0)),
+        identity=identity,
+        trace_id=spans[0].trace_id or None,
+        workflow_version=version if isinstance(version, str) and version else None,
+    )
+
+
+def _left_out(selection: Selection) -> tuple[str, ...]:
+    twice = (place.site.span.source for place in selection.places if not place.taken)
+    return (*(span.source for span in selection.others), *twice)
+
+
+def _item(place: Place, selection: Selection, turns: Turns, notes: Notes) -> Recorded:
+    """What a boundary is in the run."""
+    if place.kind == "embedding":
+        return embedding_of(place.site, notes)
+    if place.kind == "model":
+        told, place.told = place.tell(notes), None
+        return exchange_of(place.site, told, turns, notes)
+    if place.kind == "retrieval":
+        return place.dialect.retrieval(place.site, notes)
+    step = place.dialect.tool(place.site, notes)
+    if place.agent:
+        return AgentTool(source=step.source, tool=step.tool, arguments=step.arguments, call_id=step.call_id)
+    return replace(step, timing=timing_of(place.site, selection, step.value, notes))
+
+
+def _ending(selection: Selection, turns: Turns, notes: Notes) -> list[Turn]:
+    """The whole conversation, where the span of the only agent holds it."""
+    holders = [span for span in selection.others if pydantic_ai.ALL_MESSAGES in span.attributes]
+    if len(holders) != 1:
+        return []
+    site = Site(span=holders[0])
+    messages, base = site.messages(pydantic_ai.ALL_MESSAGES, notes), site.pointer(pydantic_ai.ALL_MESSAGES)
+    listed = messages if isinstance(messages, list) else []
+    return [turn for at, message in enumerate(listed) for turn in turns.of(message, f"{base}/{at}")]
+
+
+def _known_arguments(step: Step, notes: Notes) -> Step:
+    """A tool's run without its arguments cannot be compared with anything: it counts as not recorded."""
+    if not isinstance(step, ToolStep) or step.arguments is not None:
+        return step
+    notes.add("content_lost", step.source, _NO_ARGUMENTS, cost="this call cannot be compared", boundary="tool")
+    return replace(step, answered=False)
+
+
+def _catalogue(steps: Sequence[Step]) -> tuple[tuple[Step, ...], list[JSON] | None]:
+    """The tools offered to the model, taken out of the requests where all of them hold the same."""
+    offered = [step.request.get("tools") for step in steps if isinstance(step, ModelStep) and step.request]
+    first = offered[0] if offered else None
+    if not isinstance(first, list) or any(tools is not first and tools != first for tools in offered):
+        return tuple(steps), None
+    without = [
+        replace(step, request={key: value for key, value in step.request.items() if key != "tools"})
+        if isinstance(step, ModelStep)
+        else step
+        for step in steps
+    ]
+    return tuple(without), first
+
+
+def _absent(steps: Sequence[Step], serving: JSON, tools: JSON, system: str | None, identity: JSON) -> tuple[Part, ...]:
+    models = [step for step in steps if isinstance(step, ModelStep)]
+    lacking: dict[Part, bool] = {
+        "clock": True,
+        "random": True,
+        "retrieval": not any(isinstance(step, RetrievalStep) for step in steps),
+        "serving": serving is None,
+        "tools": tools is None and not any("tools" in step.request for step in models),
+        "system": system is None,
+        "usage": all(step.usage is None for step in models),
+        "identity": identity is None,
+    }
+    return tuple(part for part, lacks in lacking.items() if lacks)
+
+
+def _identity(selection: Selection) -> JSON:
+    """Who asked, as attributes of the outermost spans name them."""
+    found: dict[str, JSON] = {}
+    for span in selection.roots:
+        found |= {key: span.attributes[key] for key in _IDENTITY if span.attributes.get(key) and key not in found}
+    return found or None
+
+
+def _started_with(selection: Selection) -> JSON:
+    """What the outermost span was given, where no model call says what it was sent."""
+    for span in selection.roots:
+        for key in _STARTED_WITH:
+            value = span.attributes.get(key)
+            if value is not None:
+                held = json_in(value, [])
+                return value if held is ABSENT else held
+    return {"messages": []}

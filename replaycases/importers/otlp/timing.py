@@ -1,0 +1,132 @@
+"""What spans tell of a tool call that ran out of time: a budget, a deadline, who ended it, a result that came late.
+
+Nothing is filled in for a call that ended in the ordinary way, and of the other calls only what the file says: the
+start of the span whose attributes name a timeout or a deadline (its budget began there), the start of the client's
+span (dispatch), the start of the server's span (the dependency saw it), the error's own word for the end, and a result
+or an answer of the server that is later than the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from replaycases.fixture.instants import parse_instant
+from replaycases.importers.otlp.instants import instant
+from replaycases.importers.otlp.selection import Selection
+from replaycases.importers.otlp.site import Notes, Site
+from replaycases.importers.otlp.spans import Span
+
+JSON = Any
+_ENDED = re.compile(r"time.?d?.?out|deadline|cancel|abort", re.IGNORECASE)
+_DEADLINE = re.compile(r"(?:^|[._])deadline(?:[._](?:at|time|unix_nano|unix_ms))?$")
+_TIMEOUT = re.compile(r"(?:^|[._])(?:timeout|budget)[._](ms|milliseconds|s|seconds|ns|nanoseconds)$")
+_UNITS = {
+    "ms": 1_000_000,
+    "milliseconds": 1_000_000,
+    "s": 1_000_000_000,
+    "seconds": 1_000_000_000,
+    "ns": 1,
+    "nanoseconds": 1,
+}
+_LONGEST_WAY = 64
+_CLOCKS = "the clocks of caller and dependency contradict each other: the call was received before it was sent"
+
+
+def timing_of(site: Site, selection: Selection, result: JSON, notes: Notes) -> dict[str, JSON] | None:
+    """The fixture's `timing` of one tool call; None where the file tells nothing of its time but start and end."""
+    span = site.span
+    budget = next(((owner, at) for owner in _upwards(span, selection) if (at := _deadline(owner)) is not None), None)
+    ended_by, ended_ns = _end(site)
+    client, server = _pair(span, selection)
+    if budget is None and not ended_by and server is None:
+        return None
+    dispatched = client if client is not None else span
+    found: dict[str, JSON] = {"dispatched_at": instant(dispatched.start_ns)}
+    if budget is not None:
+        found["budget_started_at"] = instant(budget[0].start_ns)
+        found["deadline_at"] = instant(budget[1])
+    if server is not None:
+        found["received_at"] = instant(server.start_ns)
+        if server.start_ns < dispatched.start_ns:
+            notes.add("clock_contradiction", server.source, _CLOCKS, boundary="tool")
+    if ended_by:
+        found["ended_by"] = ended_by
+        late = _late(span, server, result, ended_ns)
+        found |= {} if late is None else {"late_result": late}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _upwards(span: Span, selection: Selection) -> Iterator[Span]:
+    at: Span | None = span
+    for _ in range(_LONGEST_WAY):
+        if at is None:
+            return
+        yield at
+        at = selection.parents.get(at.span_id)
+
+
+def _deadline(span: Span) -> int | None:
+    """The instant in nanoseconds at which this span's own attributes say that its time is over."""
+    for key, value in span.attributes.items():
+        if _DEADLINE.search(key):
+            found = _instant_ns(key, value)
+            if found is not None:
+                return found
+        limit = _TIMEOUT.search(key)
+        if limit and span.start_ns and isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            return span.start_ns + int(value * _UNITS[limit[1]])
+    return None
+
+
+def _instant_ns(key: str, value: JSON) -> int | None:
+    if isinstance(value, str):
+        at = parse_instant(value)
+        if at is not None:
+            return int(at.timestamp()) * 1_000_000_000 + at.microsecond * 1000
+        value = int(value) if value.isdecimal() and len(value) <= 20 else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        if key.endswith("unix_nano"):
+            return value
+        return value * 1_000_000 if key.endswith("unix_ms") else None
+    return None
+
+
+def _end(site: Site) -> tuple[str, int]:
+    """(the word for what ended the call before its answer, when); "" where nothing says that something did."""
+    for item in site.happenings:
+        kind = item.fields.get("exception.type")
+        if item.name == "exception" and isinstance(kind, str) and _ENDED.search(kind):
+            return kind, item.at_ns or site.span.end_ns
+    span = site.span
+    if span.status == "error":
+        for word in (site.text("error.type"), _code(span.attributes), span.status_message):
+            if word and _ENDED.search(word):
+                return word if word != span.status_message else "status: " + _ENDED.search(word)[0].lower(), span.end_ns  # type: ignore[index]
+    return "", 0
+
+
+def _code(attributes: Mapping[str, JSON]) -> str:
+    code = attributes.get("rpc.grpc.status_code", attributes.get("rpc.response.status_code"))
+    return {1: "CANCELLED", 4: "DEADLINE_EXCEEDED"}.get(code, "") if isinstance(code, int) else ""
+
+
+def _pair(span: Span, selection: Selection) -> tuple[Span | None, Span | None]:
+    """The client's span of the call and the server's below it: the only one of each kind, else none."""
+    client = span if span.kind == "client" else _only(selection.children.get(span.span_id, ()), "client")
+    below = client if client is not None else span
+    return client, _only(selection.children.get(below.span_id, ()), "server")
+
+
+def _only(spans: Any, kind: str) -> Span | None:
+    found = [span for span in spans if span.kind == kind]
+    return found[0] if len(found) == 1 else None
+
+
+def _late(span: Span, server: Span | None, result: JSON, ended_ns: int) -> JSON:
+    if result is not None and span.end_ns > ended_ns:
+        return {"value": result, "at": instant(span.end_ns)}
+    if server is not None and server.status != "error" and server.end_ns > ended_ns:
+        return {"answered_at": instant(server.end_ns)}
+    return None
