@@ -36,6 +36,9 @@ def _does_not_prove(pair: Pair, label: Label) -> Iterator[str]:
     yield "It closes no incident: controls, monitoring and rollout remain to be checked."
     if not pair.controls:
         yield "No control was run, so neighbouring behaviour may have changed."
+    unplayed = [result.control for result in pair.controls if not result.replayed]
+    if unplayed:
+        yield f"What these controls show is not known, they were not replayed yet: {few(unplayed)}."
     if any(finding.id == "expected.no-positive-check" for finding in pair.fixture.warnings):
         yield "Claims are prohibited and nothing is required: any other sentence would pass."
     boundaries = {event.boundary for event in pair.fixture.events}

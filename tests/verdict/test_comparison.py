@@ -376,6 +376,7 @@ def test_a_control_that_nobody_replayed_is_no_pass_and_is_not_said_to_fail() -> 
     verdict = compare(CASE, old(), new(), controls=controls)
     assert (verdict.label, verdict.green, verdict.controls) == (Label.CONTROL_FAILED, False, "not run")
     assert verdict.reason.startswith("The control c2 has not been replayed on new yet, which is no pass;")
+    assert any("they were not replayed yet: c2." in sentence for sentence in verdict.does_not_prove)
 
 
 @pytest.mark.parametrize(
