@@ -68,7 +68,7 @@ def _patch(mutation: bytes) -> list[dict[str, Any]]:
 
 
 def _refuse_foreign(pointer: str, operation: Any) -> None:
-    if not isinstance(operation, dict) or operation.get("op") not in {"add", "remove", "replace"}:
+    if not isinstance(operation, dict) or operation.get("op") not in ("add", "remove", "replace"):
         raise MutationInvalid(pointer, "is no add, remove or replace", "use these three operations")
     if not _ANSWER.match(str(operation.get("path"))):
         raise MutationInvalid(

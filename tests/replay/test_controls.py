@@ -47,6 +47,7 @@ def test_a_mutation_of_1_into_true_changes_something() -> None:
         (b"{}", ""),
         (patch("x"), "/0"),
         (patch(operation(op="test")), "/0"),
+        (patch(operation(op=["replace"])), "/0"),
         (patch({"op": "copy", "from": "/expected", "path": "/events/0/outcome/value"}), "/0"),
         (patch(operation(), operation(path="/expected/run_status/forbid/0")), "/1/path"),
         (patch(operation(path="/events/0/arguments")), "/0/path"),
