@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,6 @@ from replaycases.importers.http.codec import (
     Notes,
     Said,
     Streamed,
-    arguments_of,
     objects,
     text_of,
     text_or_none,
@@ -21,6 +19,7 @@ from replaycases.importers.http.codec import (
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
+from replaycases.importers.turns import arguments_of, failure
 
 JSON = Any
 SETTINGS = frozenset(
@@ -100,14 +99,9 @@ def _answers(content: JSON, source: str) -> Iterator[GivenAnswer]:
             yield GivenAnswer(
                 source=f"{source}/{at}",
                 value=None if failed else told,
-                error={"kind": "tool_error", "message": _message(told)} if failed else None,
+                error=failure(told) if failed else None,
                 call_id=text_or_none(block.get("tool_use_id")),
             )
-
-
-def _message(told: JSON) -> str:
-    text = text_of(told)
-    return text if isinstance(text, str) else json.dumps(told, ensure_ascii=False)
 
 
 def said(response: dict[str, JSON], base: str) -> Said:

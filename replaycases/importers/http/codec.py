@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from replaycases.fixture.findings import FixtureInvalid
-from replaycases.fixture.strict_json import parse
 from replaycases.importers.conversation import AskedCall, Turn
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
@@ -65,19 +63,6 @@ class Codec:
     answer_id: Callable[[dict[str, JSON]], str | None] = lambda response: None
     pending: Callable[[dict[str, JSON]], bool] = lambda response: False
     polls: Callable[[HttpExchange], str | None] = lambda exchange: None
-
-
-def arguments_of(raw: JSON) -> JSON:
-    """A call's arguments: the object in the text, {} for nothing, the text itself if it holds no object."""
-    if not isinstance(raw, str):
-        return {} if raw is None else raw
-    if not raw.strip():
-        return {}
-    try:
-        value = parse(raw.encode("utf-8", "surrogatepass"))
-    except FixtureInvalid:
-        return raw
-    return value if isinstance(value, dict) else raw
 
 
 def text_of(content: JSON) -> JSON:

@@ -10,7 +10,6 @@ from replaycases.importers.http.codec import (
     Notes,
     Said,
     Streamed,
-    arguments_of,
     instant,
     objects,
     text_of,
@@ -20,6 +19,7 @@ from replaycases.importers.http.codec import (
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
+from replaycases.importers.turns import arguments_of
 
 JSON = Any
 SETTINGS = frozenset(

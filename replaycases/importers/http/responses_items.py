@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from replaycases.importers.conversation import AskedCall, GivenAnswer, Turn
-from replaycases.importers.http.codec import Notes, arguments_of, objects, text_of, text_or_none
+from replaycases.importers.http.codec import Notes, objects, text_of, text_or_none
 
 JSON = Any
 # Calls that the workflow runs: where their name and their arguments stand.
@@ -33,6 +33,7 @@ _SERVER_SIDE = frozenset(
         "tool_search_call",
     }
 )
+from replaycases.importers.turns import arguments_of
 
 
 def call_of(item: dict[str, JSON], source: str) -> AskedCall | None:
