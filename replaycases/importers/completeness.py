@@ -85,7 +85,7 @@ def _mode(run: NeutralRun) -> tuple[Mode, int, str]:
     whole = replayable_steps(run)
     crossed = sum(boundary_of(step) in ("model", "tool") for step in run.steps[:whole])
     if not crossed:
-        return "forensic", 0, "No model or tool call has both its request and its answer: it can be read, not replayed."
+        return "forensic", 0, "Nothing that could be replayed crosses a model or a tool: it can be read only."
     if whole < len(run.steps):
         lacking = "request" if run.steps[whole].answered else "answer"
         place = f"Step {whole + 1} of {len(run.steps)}"

@@ -6,7 +6,7 @@ Each answer of the model is a model call; what stands before it is what it was s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from replaycases.importers.conversation import Assembled, ModelExchange, Turn, assemble
@@ -20,10 +20,16 @@ MAX_SENT = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """One message. `turn.raw` is what later requests hold of it; an assistant's has a `response`, as recorded."""
+    """One message. `turn.raw` is what later requests hold of it; an assistant's has a `response`, as recorded.
+
+    `gap`: something is missing before it, so that from here on nobody knows what the model was sent. `fresh`: the
+    conversation starts anew with it, and what stood before is sent no more.
+    """
 
     turn: Turn
     response: JSON = None
+    gap: bool = False
+    fresh: bool = False
     usage: JSON = None
     serving: dict[str, JSON] | None = None
     started_at: str | None = None
@@ -35,24 +41,38 @@ def reconstruct(conversation: Sequence[Said]) -> Assembled:
     turns: list[Turn] = []
     raws: list[JSON] = []
     recorded: list[ModelExchange] = []
-    sent = 0
+    sent, known = 0, True
     for said in conversation:
+        if said.fresh:
+            turns, raws, known = [], [], True
+        known = known and not said.gap
         if said.turn.role == "assistant":
             sent += len(turns)
             if sent > MAX_SENT:
                 raise _too_long(said.turn.source)
-            recorded.append(_exchange(said, turns, raws))
+            recorded.append(_exchange(said, turns, raws if known else None))
         turns.append(said.turn)
         raws.append(said.turn.raw)
-    return assemble(recorded, ending=turns)
+    return replace(assemble(recorded, ending=turns), input={"messages": _opening(conversation)})
 
 
-def _exchange(said: Said, turns: list[Turn], raws: list[JSON]) -> ModelExchange:
+def _opening(conversation: Sequence[Said]) -> list[JSON]:
+    """What was said before the first answer, besides the system text."""
+    opening = []
+    for said in conversation:
+        if said.turn.role == "assistant":
+            break
+        if said.turn.role != "system":
+            opening.append(said.turn.raw)
+    return opening
+
+
+def _exchange(said: Said, turns: list[Turn], raws: list[JSON] | None) -> ModelExchange:
     step = ModelStep(
         source=said.turn.source,
         started_at=said.started_at,
         ended_at=said.ended_at,
-        request={"messages": list(raws)},
+        request={} if raws is None else {"messages": list(raws)},
         response=said.response,
         usage=said.usage,
         serving=said.serving,

@@ -8,7 +8,7 @@ from typing import Any
 
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
-from replaycases.importers import chat_transcript, langfuse, langsmith, vcr
+from replaycases.importers import chat_transcript, claude_code, langfuse, langsmith, vcr
 from replaycases.importers.completeness import Report, report_of
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.foreign_file import ForeignFile
@@ -28,6 +28,7 @@ FORMATS: tuple[Format, ...] = (
     vcr.FORMAT,
     langsmith.FORMAT,
     langfuse.FORMAT,
+    claude_code.FORMAT,
     bare.FORMAT,
     chat_transcript.FORMAT,
 )
