@@ -1,0 +1,84 @@
+"""The GenAI conventions before 1.37: content in events beside the span."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.registry import open_recording
+from tests.importers.otlp.exports import export, pairs, record, span
+from tests.importers.otlp.runs import calls_of, models, run_of, tools
+
+BARE = {"gen_ai.operation.name": "chat", "gen_ai.system": "openai", "gen_ai.request.model": "m"}
+CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": "7"}'}}
+CHOICE = {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [CALL]}}
+FIRST: list[tuple[str, dict[str, Any]]] = [
+    ("gen_ai.system.message", {"content": "Be brief."}),
+    ("gen_ai.user.message", {"content": "Where is it?"}),
+    ("gen_ai.choice", CHOICE),
+]
+SECOND: list[tuple[str, dict[str, Any]]] = [
+    *FIRST[:2],
+    ("gen_ai.assistant.message", {"tool_calls": [CALL]}),
+    ("gen_ai.tool.message", {"id": "c1", "content": "at sea"}),
+    ("gen_ai.choice", {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "At sea."}}),
+]
+
+
+def spans() -> list[dict[str, Any]]:
+    return [span(1, attributes=BARE), span(2, attributes=BARE)]
+
+
+def logs() -> list[dict[str, Any]]:
+    first = [record(name, body, of=1, at=at) for at, (name, body) in enumerate(FIRST)]
+    return first + [record(name, body, of=2, at=100 + at) for at, (name, body) in enumerate(SECOND)]
+
+
+def assert_whole(data: bytes) -> None:
+    run = run_of(data)
+    first, second = models(run)
+    assert calls_of(first.response["message"]) == [("find", '{"id": "7"}')]
+    assert first.response["finish_reason"] == "tool_calls"
+    assert [message["role"] for message in second.request["messages"]] == ["system", "user", "assistant", "tool"]
+    assert second.request["messages"][3] == {"role": "tool", "tool_call_id": "c1", "content": "at sea"}
+    assert [(step.tool, step.arguments, step.value) for step in tools(run)] == [("find", {"id": "7"}, "at sea")]
+    assert run.system == "Be brief."
+    assert run.serving == {"provider": "openai", "requested_model": "m"}
+
+
+def test_log_records_are_joined_to_their_spans() -> None:
+    assert_whole(export(*spans(), logs=logs()))
+
+
+def test_records_go_by_their_time_and_not_by_the_file() -> None:
+    assert_whole(export(*spans(), logs=logs()[::-1]))
+
+
+def test_spans_and_records_of_two_files_make_one_run() -> None:
+    assert_whole(export(*spans()) + b"\n" + export(logs=logs()))
+
+
+def test_events_of_the_span_hold_the_same() -> None:
+    rows = []
+    for number, told in ((1, FIRST), (2, SECOND)):
+        events = [
+            {"name": name, "timeUnixNano": str(at + 1), "attributes": pairs({"gen_ai.event.content": json.dumps(body)})}
+            for at, (name, body) in enumerate(told)
+        ]
+        rows.append(span(number, attributes=BARE, events=events))
+    assert_whole(export(*rows))
+
+
+def test_records_without_spans_are_refused_by_name() -> None:
+    data = b'{"resourceLogs": ' + export(logs=logs()).split(b'"resourceLogs":')[1]
+    with pytest.raises(ImportRefused) as caught:
+        open_recording(data)
+    assert caught.value.finding.id == "import.no-spans"
+
+
+def test_records_of_another_trace_are_nobody_s() -> None:
+    other = [{**row, "traceId": "f" * 32} for row in logs()]
+    assert [step.answered for step in models(run_of(export(*spans(), logs=other)))] == [False, False]
