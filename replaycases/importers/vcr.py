@@ -139,8 +139,11 @@ def _text(body: JSON) -> str | bytes | None:
     return held if isinstance(held, str | bytes) else None
 
 
-def _headers(headers: JSON) -> dict[str, JSON]:
-    return headers if isinstance(headers, dict) else {}
+def _headers(headers: JSON) -> dict[str, list[JSON]]:
+    """The headers that have a name and a value, each as the list that vcrpy takes the first of."""
+    listed = headers.items() if isinstance(headers, dict) else ()
+    values = ((name, value if isinstance(value, list) else [value]) for name, value in listed)
+    return {name: value for name, value in values if value and isinstance(value[0], str | bytes)}
 
 
 def _moment(value: JSON) -> str | None:
@@ -164,7 +167,7 @@ def _exchanges(recorded: list[_Interaction]) -> Iterator[HttpExchange]:
     document = {"interactions": [item.document for item in recorded]}
     try:
         requests, responses = deserialize("", SimpleNamespace(deserialize=lambda text: document))
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, LookupError, AttributeError):
         hint = "Record it again with a current vcrpy."
         raise refused("cassette", "", "vcrpy cannot load an interaction of the cassette", hint) from None
     for item, request, response in zip(recorded, requests, responses, strict=True):
@@ -201,12 +204,11 @@ def _body(
 
 
 def _lower(headers: Any) -> dict[str, str]:
-    """The last value of each header as text."""
+    """The first value of each header as text."""
     found = {}
     for name, value in headers.items():
-        last = value[-1] if isinstance(value, list) and value else value
-        if isinstance(name, str) and isinstance(last, str | bytes):
-            found[name.lower()] = last if isinstance(last, str) else last.decode("latin-1")
+        first = value[0] if isinstance(value, list) else value
+        found[str(name).lower()] = first if isinstance(first, str) else first.decode("latin-1")
     return found
 
 

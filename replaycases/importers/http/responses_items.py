@@ -7,6 +7,7 @@ from typing import Any
 
 from replaycases.importers.conversation import AskedCall, GivenAnswer, Turn
 from replaycases.importers.http.codec import Notes, objects, text_of, text_or_none
+from replaycases.importers.turns import arguments_of
 
 JSON = Any
 # Calls that the workflow runs: where their name and their arguments stand.
@@ -33,7 +34,6 @@ _SERVER_SIDE = frozenset(
         "tool_search_call",
     }
 )
-from replaycases.importers.turns import arguments_of
 
 
 def call_of(item: dict[str, JSON], source: str) -> AskedCall | None:
