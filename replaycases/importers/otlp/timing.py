@@ -37,34 +37,42 @@ _CLOCKS = "the clocks of caller and dependency contradict each other: the call w
 def timing_of(site: Site, selection: Selection, result: JSON, notes: Notes) -> dict[str, JSON] | None:
     """The fixture's `timing` of one tool call; None where the file tells nothing of its time but start and end."""
     span = site.span
-    budget = next(((owner, at) for owner in _upwards(span, selection) if (at := _deadline(owner)) is not None), None)
-    ended_by, ended_ns = _end(site)
+    budget = _budget(span, selection)
     client, server = _pair(span, selection)
+    ended_by, ended_ns = _end(span)
+    if not ended_by and client is not None:
+        ended_by, ended_ns = _end(client)
     if budget is None and not ended_by and server is None:
         return None
     dispatched = client if client is not None else span
     found: dict[str, JSON] = {"dispatched_at": instant(dispatched.start_ns)}
     if budget is not None:
-        found["budget_started_at"] = instant(budget[0].start_ns)
-        found["deadline_at"] = instant(budget[1])
+        found |= {"budget_started_at": instant(budget[0]), "deadline_at": instant(budget[1])}
     if server is not None:
         found["received_at"] = instant(server.start_ns)
-        if server.start_ns < dispatched.start_ns:
+        if 0 < server.start_ns < dispatched.start_ns:
             notes.add("clock_contradiction", server.source, _CLOCKS, boundary="tool")
     if ended_by:
-        found["ended_by"] = ended_by
-        late = _late(span, server, result, ended_ns)
-        found |= {} if late is None else {"late_result": late}
-    return {name: value for name, value in found.items() if value is not None}
+        found |= {"ended_by": ended_by, "late_result": _late(span, server, result, ended_ns)}
+    return {name: value for name, value in found.items() if value is not None} or None
+
+
+def _budget(span: Span, selection: Selection) -> tuple[int, int] | None:
+    """(its start, its end) of the nearest span around the call that has a deadline, else of the call itself."""
+    for owner in (*_upwards(span, selection), span):
+        deadline = _deadline(owner)
+        if deadline is not None:
+            return owner.start_ns, deadline
+    return None
 
 
 def _upwards(span: Span, selection: Selection) -> Iterator[Span]:
-    at: Span | None = span
+    at = span
     for _ in range(_LONGEST_WAY):
-        if at is None:
+        if at.span_id not in selection.parents:
             return
+        at = selection.parents[at.span_id]
         yield at
-        at = selection.parents.get(at.span_id)
 
 
 def _deadline(span: Span) -> int | None:
@@ -93,18 +101,19 @@ def _instant_ns(key: str, value: JSON) -> int | None:
     return None
 
 
-def _end(site: Site) -> tuple[str, int]:
+def _end(span: Span) -> tuple[str, int]:
     """(the word for what ended the call before its answer, when); "" where nothing says that something did."""
-    for item in site.happenings:
-        kind = item.fields.get("exception.type")
-        if item.name == "exception" and isinstance(kind, str) and _ENDED.search(kind):
-            return kind, item.at_ns or site.span.end_ns
-    span = site.span
-    if span.status == "error":
-        for word in (site.text("error.type"), _code(span.attributes), span.status_message):
-            if word and _ENDED.search(word):
-                return word if word != span.status_message else "status: " + _ENDED.search(word)[0].lower(), span.end_ns  # type: ignore[index]
-    return "", 0
+    if span.status != "error" and "error.type" not in span.attributes:
+        return "", 0
+    for event in span.events:
+        kind = event.attributes.get("exception.type")
+        if event.name == "exception" and isinstance(kind, str) and _ENDED.search(kind):
+            return kind, event.time_ns or span.end_ns
+    for word in (span.attributes.get("error.type"), _code(span.attributes)):
+        if isinstance(word, str) and _ENDED.search(word):
+            return word, span.end_ns
+    said = _ENDED.search(span.status_message)
+    return (f"status: {said[0].lower()}", span.end_ns) if said else ("", 0)
 
 
 def _code(attributes: Mapping[str, JSON]) -> str:
