@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from replaycases.cli.main import main
+from replaycases.cli.main import STOPPING, main
 from tests.cli.lying import Liar, lane_files
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -37,7 +38,10 @@ def implementation(folder: Path, code: str, version: str) -> Path:
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
+def command(capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
+    """The handlers of signals are afterwards what they were."""
+    before = {number: signal.getsignal(number) for number in STOPPING}
+
     def run(*argv: object) -> tuple[int, str, str]:
         try:
             code = main([str(word) for word in argv])
@@ -46,7 +50,9 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
-    return run
+    yield run
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

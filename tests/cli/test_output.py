@@ -144,6 +144,21 @@ def test_a_stopped_command_leaves_nothing_in_the_temporary_folder(tmp_path: Path
     assert not list((tmp_path / "tmp").iterdir())
 
 
+def test_a_file_in_whose_writing_a_signal_came_is_not_left_behind(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[: len(data) // 2])
+        signal.raise_signal(signal.SIGTERM)
+        return len(data)
+
+    monkeypatch.setattr(Path, "write_bytes", stopped)
+    code, _, err = command("validate", REFUND, "--junit", tmp_path / "written")
+    assert (code, err) == (128 + signal.SIGTERM, "stopped\n")
+    assert not (tmp_path / "written").exists()
+
+
 TWICE = """
 import signal, sys
 from replaycases.cli import main, validate
