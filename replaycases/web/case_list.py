@@ -186,7 +186,7 @@ def listing(found: CaseFilter, number: str | None) -> Listing:
     wanted = max(1, int(number)) if number and number.isdecimal() and len(number) < 9 else 1
     owned = found.owned
     rows = _rows(cases, owned, wanted)
-    total = None if found.frequent else _total(cases, owned, rows, wanted)
+    total = None if found.frequent else _total(found, cases, rows, wanted)
     if not rows and wanted > 1:
         reachable = 0 if found.frequent else COUNTED if total is None else total
         wanted = max(1, -(-min(reachable, COUNTED) // ROWS_A_PAGE))
@@ -234,16 +234,16 @@ def _newest_of(owned: Sequence[QuerySet[CaseOwner]], count: int) -> Q:
     return newest
 
 
-def _total(cases: QuerySet[Case], owned: Sequence[QuerySet[CaseOwner]], rows: Sequence[Any], page: int) -> int | None:
+def _total(found: CaseFilter, cases: QuerySet[Case], rows: Sequence[Any], page: int) -> int | None:
     """How many there are, None for more than COUNTED. Not asked of the database where the rows tell, nor where cases of
     several owners fill the page: to count them takes longer than to find them."""
     if 0 < len(rows) <= ROWS_A_PAGE or (page == 1 and not rows):
         return (page - 1) * ROWS_A_PAGE + len(rows)
-    if len(owned) > 1 and rows:
+    if len(found.owners) > 1 and rows:
         return None
     few = slice(0, COUNTED + 1)
-    if len(owned) == 1:
-        counted = owned[0].order_by().values("case_id").distinct()[few].count()
+    if len(found.owned) == 1:
+        counted = found.owned[0].order_by().values("case_id").distinct()[few].count()
     else:
         counted = cases.order_by().values("pk")[few].count()
     return counted if counted <= COUNTED else None
