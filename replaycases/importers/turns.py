@@ -117,8 +117,8 @@ def provider_run(message: JSON, source: str) -> list[str]:
     if not isinstance(message, dict):
         return []
     plain = unwrapped(message)
-    own = [source] if plain.get("type") in PROVIDER_RUN else []
-    return own + [place for _, place, block in _blocks(plain, source) if block.get("type") in PROVIDER_RUN]
+    own = [source] if _kind(plain) in PROVIDER_RUN else []
+    return own + [place for _, place, block in _blocks(plain, source) if _kind(block) in PROVIDER_RUN]
 
 
 def _is_pair(message: JSON) -> bool:
