@@ -210,10 +210,7 @@ def _rows(cases: QuerySet[Case], owned: Sequence[QuerySet[CaseOwner]], page: int
         return []
     end = start + ROWS_A_PAGE + 1
     if len(owned) == 1:
-        # An owner of several boundaries of a case comes once; all three are of the index.
-        newest = owned[0].order_by("-case_created_at", "-case_number", "case_id")
-        keys = newest.values_list("case_created_at", "case_number", "case_id").distinct()
-        chosen = [case for _, _, case in keys[start:end]]
+        chosen = [case for _, _, case in _keys(owned[0])[start:end]]
         return list(_shown_of(Case.objects.filter(pk__in=chosen).order_by(*ORDER)))
     if owned:
         cases = Case.objects.filter(_newest_of(owned, end)).order_by(*ORDER)
@@ -223,6 +220,13 @@ def _rows(cases: QuerySet[Case], owned: Sequence[QuerySet[CaseOwner]], page: int
 def _shown_of(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
     compared = ExpressionWrapper(Q(latest_comparison__isnull=False), output_field=BooleanField())
     return cases.annotate(compared=compared).values_list(*COLUMNS)
+
+
+def _keys(owners: QuerySet[CaseOwner]) -> QuerySet[CaseOwner, Any]:
+    """Each case of an owner once, who may have several of its boundaries. All of it is of the index, in its order: so
+    many are read as are asked for."""
+    newest = owners.order_by("-case_created_at", "-case_number", "case_id")
+    return newest.values_list("case_created_at", "case_number", "case_id").distinct()
 
 
 def _newest_of(owned: Sequence[QuerySet[CaseOwner]], count: int) -> Q:
@@ -243,7 +247,7 @@ def _total(found: CaseFilter, cases: QuerySet[Case], rows: Sequence[Any], page: 
         return None
     few = slice(0, COUNTED + 1)
     if len(found.owned) == 1:
-        counted = found.owned[0].order_by().values("case_id").distinct()[few].count()
+        counted = _keys(found.owned[0])[few].count()
     else:
         counted = cases.order_by().values("pk")[few].count()
     return counted if counted <= COUNTED else None
