@@ -132,13 +132,11 @@ def _keep(comparison: Comparison, judged: judging.Judged, basis: Basis) -> bool:
         return True
     if _basis(comparison) != basis:
         return False
-    classification, ends = reading.restriction_of(comparison)
     document = evidence.store(
         comparison.project,
         orjson.dumps(judged.document, option=orjson.OPT_SORT_KEYS),
         media_type=evidence.VERDICT_TYPE,
-        classification=classification,
-        expires_at=ends,
+        classification=reading.classification_of(comparison),
     )
     comparison.label, comparison.reason = judged.label, evidence.printable(judged.reason, cap=2000)
     comparison.document, comparison.computed_at = document, timezone.now()
