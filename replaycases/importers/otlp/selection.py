@@ -21,12 +21,14 @@ _NO_PARENT = "the parent of a span is not in the file: it was not sampled, not e
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Place:
-    """A span that is a boundary. `owner` is the next boundary around it; `agent`: a tool with model calls inside."""
+    """A span that is a boundary. `owner` is the next boundary around it, `around` the next tool or retrieval that is
+    taken; `agent`: a tool with model calls inside."""
 
     site: Site
     dialect: Dialect
     kind: Kind
     owner: Place | None = None
+    around: Place | None = None
     told: Telling | None = None
     agent: bool = False
     taken: bool = True
@@ -40,13 +42,15 @@ class Place:
 @dataclass(kw_only=True)
 class Selection:
     """`places` are the boundaries, each after what is around it; `others` are the spans that are none. `parents` is
-    the parent of each span that has one, by the span's id; `roots` are those without."""
+    the parent of each span that has one, by the span's id; `roots` are those without. `deadlines` are looked up once a
+    span."""
 
     places: list[Place] = field(default_factory=list)
     others: list[Span] = field(default_factory=list)
     roots: list[Span] = field(default_factory=list)
     parents: dict[str, Span] = field(default_factory=dict)
     children: dict[str, list[Span]] = field(default_factory=dict)
+    deadlines: dict[int, int | None] = field(default_factory=dict)
 
 
 def select(spans: Sequence[Span], records: Iterable[LogRecord], notes: Notes) -> Selection:
@@ -121,26 +125,33 @@ def _below(root: Span, found: Selection, reached: set[int]) -> Iterator[tuple[Sp
 
 
 def _take_once(found: Selection, notes: Notes) -> None:
-    inner: dict[int, list[Place]] = defaultdict(list)
+    near: dict[int, list[Place]] = {}
+    holding: set[int] = set()
     for place in reversed(found.places):
-        models = inner.pop(id(place), [])
+        models = near.pop(id(place), [])
         if place.kind == "model":
             if models:
                 _one_record(place, models, notes)
-            models = [place, *models] if place.taken else models
-        place.agent = place.kind == "tool" and bool(models)
-        if place.owner is not None:
-            inner[id(place.owner)].extend(model for model in models if model.taken)
+            _pass_up([place] if place.taken else models, place.owner, near)
+        place.agent = place.kind == "tool" and id(place) in holding
+        if place.owner is not None and (place.kind == "model" or id(place) in holding):
+            holding.add(id(place.owner))
     for place in found.places:
         _inside(place, notes)
 
 
-def _one_record(outer: Place, inner: list[Place], notes: Notes) -> None:
+def _pass_up(models: list[Place], owner: Place | None, near: dict[int, list[Place]]) -> None:
+    """To a model call around them, if that is the next boundary."""
+    if owner is not None and owner.kind == "model":
+        if id(owner) in near:
+            near[id(owner)].extend(models)
+        else:
+            near[id(owner)] = models
+
+
+def _one_record(outer: Place, near: list[Place], notes: Notes) -> None:
     """Model calls inside a model call, with no tool between, are the same call seen nearer to the provider; they are
     taken if they hold what was said."""
-    near = [place for place in inner if _only_models_between(place, outer)]
-    if not near:
-        return
     whole = all(place.tell(notes).answered or error_of(place.site) for place in near)
     if whole or not outer.tell(notes).holds_content:
         _complete(outer.tell(notes), near)
@@ -166,21 +177,15 @@ def _complete(more: Telling, inner: list[Place]) -> None:
         )
 
 
-def _only_models_between(place: Place, outer: Place) -> bool:
-    at = place.owner
-    while at is not None and at is not outer and at.kind == "model":
-        at = at.owner
-    return at is outer
-
-
 def _inside(place: Place, notes: Notes) -> None:
     """What is inside a tool or retrieval that is taken as a whole is no step of its own."""
     owner = place.owner
-    while owner is not None and (not owner.taken or owner.kind == "model"):
-        owner = owner.owner
-    if owner is None or owner.agent or place.kind == "model" or not place.taken:
+    if owner is not None:
+        place.around = owner if owner.taken and owner.kind != "model" else owner.around
+    around = place.around
+    if around is None or around.agent or place.kind == "model" or not place.taken:
         return
-    if place.kind == owner.kind == "tool" and _same_tool(place, owner, notes):
+    if place.kind == around.kind == "tool" and _same_tool(place, around, notes):
         return
     notes.add("left_out", place.site.span.source, _INSIDE)
     place.taken = False

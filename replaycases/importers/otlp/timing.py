@@ -60,7 +60,9 @@ def timing_of(site: Site, selection: Selection, result: JSON, notes: Notes) -> d
 def _budget(span: Span, selection: Selection) -> tuple[int, int] | None:
     """(its start, its end) of the nearest span around the call that has a deadline, else of the call itself."""
     for owner in (*_upwards(span, selection), span):
-        deadline = _deadline(owner)
+        if id(owner) not in selection.deadlines:
+            selection.deadlines[id(owner)] = _deadline(owner)
+        deadline = selection.deadlines[id(owner)]
         if deadline is not None:
             return owner.start_ns, deadline
     return None
