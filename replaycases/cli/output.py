@@ -136,15 +136,15 @@ def run_line(manifest: Mapping[str, Any]) -> str:
     )
 
 
-_RESULTS = ("output", "junit")
+_RESULTS = ("output", "junit", "manifests")
 
 
 def drop_earlier(options: argparse.Namespace) -> None:
     """Remove the results that stand where this run will write its own. If it is refused or stopped, those of an earlier
-    one must not be taken for its. Raises Refused with exit code 2 for a file that this run reads."""
+    one must not be taken for its. Raises Refused with exit code 2 for a file or folder that this run reads."""
     for result in filter(None, (vars(options).get(name) for name in _RESULTS)):
         if any(_same_file(result, path) for path in _read_by(options)):
-            raise Refused(USAGE, f"{result}: is read by this command. Name another file to write.")
+            raise Refused(USAGE, f"{result}: is read by this command. Name another place to write.")
         _remove_half(Path(os.path.realpath(result)))
 
 

@@ -60,7 +60,13 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("--controls", type=Path, metavar="DIR", help="where controls stand (DIR/controls)")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write that document, for `push-results`")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write that document, for `push-results`, in place of an earlier",
+    )
     parser.add_argument("--manifests", type=Path, metavar="DIR", help="write the new side's manifests, a file a case")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
     add_run_options(parser, fewest=FEWEST_RESULTS)

@@ -270,6 +270,21 @@ def test_what_a_command_reads_is_not_written_over(command: Command, lane: Path, 
     assert (fixed.read_bytes(), (lane / "RC-1.json").read_bytes()) == before
 
 
+@pytest.mark.parametrize("words", [(), ("--old-manifests", "kept")])
+def test_manifests_are_not_written_over_what_is_read(
+    command: Command, good: dict[str, bytes], lane: Path, fixed: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """They are called as the cases are, and as the old side's manifests."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "RC-1.json").write_bytes(good[OLD])
+    read = tmp_path / "kept" if words else lane
+    before = (read / "RC-1.json").read_bytes()
+    given = [tmp_path / word if word == "kept" else word for word in words]
+    code, _, err = command("suite", lane, "--new", fixed, "--manifests", read, *given)
+    assert (code, (read / "RC-1.json").read_bytes()) == (2, before)
+    assert "is read by this command" in err
+
+
 # A workflow with a child that can be seen from outside by its name.
 SLEEPER = """
 import os, sys, time
