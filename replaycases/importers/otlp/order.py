@@ -17,6 +17,7 @@ _NO_TIME = "a span has no times: it stands by its place in the file"
 _ENDS_FIRST = "a span ends before it starts"
 _OUTSIDE = "a span starts outside the time of its parent"
 _ASKED_LATER = "a tool ran before the model call that asked for it: it stands after it"
+_BEFORE = "a tool call from before the first recorded request stands in what that request held: it is no step"
 _GAP = "a request holds an answer of the model whose own call is not in the file"
 
 
@@ -81,10 +82,14 @@ def _check(exchange: ModelExchange, conversations: dict[int, set[int]], said: se
         return
     known = conversations.get(id(start))
     answers = [turn for turn in exchange.sent if turn.role == "assistant"]
-    for turn in answers if known is not None else ():
-        if known is not None and id(turn) not in known and _of(turn) not in said:
+    source = exchange.step.source
+    for turn in answers:
+        if known is None:
+            for _ in turn.calls:
+                notes.add("left_out", source, _BEFORE, boundary="tool")
+        elif id(turn) not in known and _of(turn) not in said:
             cost = "what the model was sent there is unknown"
-            notes.add("sequence_gap", exchange.step.source, _GAP, cost=cost, boundary="model")
+            notes.add("sequence_gap", source, _GAP, cost=cost, boundary="model")
     conversations.setdefault(id(start), set()).update(id(turn) for turn in answers)
 
 
