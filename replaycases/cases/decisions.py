@@ -33,7 +33,12 @@ def contributors(case: Case, revisions: Authors | None = None) -> dict[UUID, str
     if case.on_behalf_of_id:
         found.setdefault(case.on_behalf_of_id, "This case was captured on your behalf.")
     for number, author, behalf in _authors_of([case.pk])[case.pk] if revisions is None else revisions:
-        found.setdefault(author, f"You edited revision {number}." if number else "You edited the failure statement.")
+        found.setdefault(
+            author,
+            f"You edited revision {number}."
+            if number
+            else "You edited the failure statement or what the case was made of.",
+        )
         if behalf:
             found.setdefault(behalf, f"Revision {number} was made on your behalf.")
     return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -13,7 +14,7 @@ from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import captures, events, evidence, intake, policies
-from replaycases.cases.models import Capture, Case, Draft
+from replaycases.cases.models import AuditEvent, Capture, Case, Draft, StatementEdit
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.registry import Imported, to_case
 from replaycases.importers.supplied import Supplied, supplied_from
@@ -43,6 +44,8 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
         draft, _ = Draft.objects.update_or_create(
             capture=capture, run=run, defaults={"choices": kept, "edited_by": actor}
         )
+        if draft.case is not None:
+            _in_part_theirs(draft.case, {actor.pk})
         events.record(
             actor=actor,
             action="draft.edited",
@@ -92,6 +95,7 @@ def make_case(
         )
         if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
             raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")
+        _in_part_theirs(case, {capture.captured_by_id, capture.on_behalf_of_id, *_editors(draft)})
     return case
 
 
@@ -104,6 +108,17 @@ def revise(actor: User, *, draft: Draft, changed: str, seen_revision: int | None
         actor, case=draft.case, fixture=made.as_bytes(), changed=changed, seen_revision=seen_revision
     )
     return revision.case
+
+
+def _editors(draft: Draft) -> set[UUID | None]:
+    """Everybody who chose something of it, not the last one alone."""
+    edits = AuditEvent.objects.filter(object_id=str(draft.pk), action="draft.edited")
+    return {draft.edited_by_id, *edits.values_list("actor", flat=True)}
+
+
+def _in_part_theirs(case: Case, people: Iterable[UUID | None]) -> None:
+    """What they captured or chose is in the case, whoever makes it: they approve nothing of it."""
+    StatementEdit.objects.bulk_create(StatementEdit(case=case, editor_id=person) for person in people if person)
 
 
 def _supplied(draft: Draft) -> Supplied:

@@ -5,9 +5,12 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
 
-from replaycases.cases import captures, drafts
-from replaycases.cases.models import AuditEvent, Capture, Classification, Draft, Origin, Payload
+from replaycases.accounts.roles import Role
+from replaycases.cases import captures, decisions, drafts
+from replaycases.cases.models import AuditEvent, Capture, Classification, Decision, Draft, Origin, Payload
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.findings import ImportRefused
 from tests import factories
@@ -122,3 +125,32 @@ def test_no_event_and_no_row_quotes_what_was_captured(of: factories.People, capt
     said = json.dumps(list(AuditEvent.objects.values("action", "before", "after", "object_id")), default=str)
     assert "4711" not in said
     assert "4711" not in json.dumps(list(Capture.objects.values()), default=str)
+
+
+def test_who_captured_and_who_drafted_approve_nothing_of_the_case_that_somebody_else_makes(
+    of: factories.People,
+) -> None:
+    capturer, first, last = (factories.person(of.project, Role.RESPONDER, Role.PRIVACY_REVIEWER) for _ in range(3))
+    behalf, later = (factories.person(of.project, Role.RESPONDER, Role.PRIVACY_REVIEWER) for _ in range(2))
+    capture = captures.bring(
+        capturer, project=of.project, data=TRACE, origin=Origin.UPLOAD, name="x", on_behalf_of=behalf
+    )
+    for editor in (first, last):
+        draft = drafts.save(editor, capture=capture, run=0, choices=CHOICES)
+    case = drafts.make_case(of.responder, draft=draft, **STATEMENT)
+    drafts.save(later, capture=capture, run=0, choices={**CHOICES, "identity": {"role": "customer"}})
+    for own in (of.responder, capturer, behalf, first, last, later):
+        assert decisions.own_work(own, case)
+    assert not decisions.own_work(of.privacy, case)
+    seen = factories.revision(case)
+    bound = {name: getattr(seen, name) for name in ("content_hash", "fixture_hash", "checks_hash")}
+    with pytest.raises(IntegrityError, match="own work"), transaction.atomic():
+        Decision.objects.create(
+            case=case,
+            revision=seen,
+            kind="redaction",
+            outcome="approved",
+            decided_by=capturer,
+            decided_at=timezone.now(),
+            **bound,
+        )

@@ -187,8 +187,8 @@ class Case(models.Model):
 
 
 class StatementEdit(models.Model):
-    """Somebody restated one of the three parts of a failure statement. It stays in part theirs, whoever edits it after
-    them: they approve nothing of the case."""
+    """Somebody restated one of the three parts of a failure statement, or captured or drafted the run that the case was
+    made of. It stays in part theirs, whoever edits it after them: they approve nothing of the case."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="+")
