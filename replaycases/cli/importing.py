@@ -15,6 +15,7 @@ from replaycases.cli.output import complain, say, say_findings, say_json, short,
 from replaycases.cli.reading import INVALID, USAGE, Refused, read_bytes, read_json
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.importers.findings import Gap, ImportRefused
+from replaycases.importers.otlp.envelope import together
 from replaycases.importers.registry import Imported, formats, import_run
 from replaycases.importers.supplied import Supplied, supplied_from
 
@@ -29,6 +30,14 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--with",
+        type=Path,
+        action="append",
+        dest="more",
+        metavar="FILE",
+        help="another part of the same OpenTelemetry export, such as the log records of its spans",
+    )
     parser.add_argument("--format", choices=formats(), help="found by content when left out")
     parser.add_argument("--supplied", type=Path, metavar="FILE", help="JSON object with what the file lacks")
     parser.add_argument(
@@ -49,7 +58,10 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        imported = import_run(read_bytes(options.file), format=options.format, supplied=_supplied(options))
+        data = read_bytes(options.file)
+        if options.more:
+            data = together([data, *map(read_bytes, options.more)])
+        imported = import_run(data, format=options.format, supplied=_supplied(options))
     except ImportRefused as refusal:
         raise Refused(INVALID, f"{options.file}: {refusal}") from None
     except FixtureInvalid as error:

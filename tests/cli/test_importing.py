@@ -67,3 +67,22 @@ def test_an_expectation_that_makes_no_fixture_is_told_with_its_findings(
     assert code == 10
     assert "expected.no-check" in err
     assert not output.exists()
+
+
+def test_spans_and_the_log_records_of_another_file_make_one_run(command: Command, tmp_path: Path) -> None:
+    ids = {"traceId": "a" * 32, "spanId": "b" * 16}
+    chat = [
+        {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+        {"key": "gen_ai.system", "value": {"stringValue": "openai"}},
+    ]
+    span = {**ids, "name": "chat", "startTimeUnixNano": "1790000000000000000", "attributes": chat}
+    said = {"kvlistValue": {"values": [{"key": "content", "value": {"stringValue": "hi"}}]}}
+    records = [{**ids, "eventName": name, "body": said} for name in ("gen_ai.user.message", "gen_ai.choice")]
+    spans, logs = tmp_path / "spans.json", tmp_path / "logs.json"
+    spans.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}))
+    logs.write_text(json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}))
+    code, out, _ = command("import", spans, "--with", logs, *IDS)
+    (event,) = json.loads(out)["events"]
+    assert (code, event["boundary"]) == (0, "model")
+    assert event["request"] == {"messages": [{"role": "user", "content": "hi"}]}
+    assert event["response"] == {"message": {"role": "assistant", "content": "hi"}}

@@ -38,10 +38,10 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
-def dialect_of(site: Site) -> tuple[Dialect, Kind] | None:
-    """The span's dialect and kind; None for a span of none."""
+def dialect_of(site: Site) -> tuple[Dialect, Kind]:
+    """The span's dialect and kind, "none" for a span that is no boundary."""
     for dialect in DIALECTS:
         kind = dialect.kind(site)
         if kind is not None:
             return dialect, kind
-    return None
+    return DIALECTS[-1], "none"

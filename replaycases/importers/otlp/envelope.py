@@ -6,13 +6,13 @@ request, and `dump` writes spans and records that were gathered from several of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from replaycases.importers.otlp.json_form import LOGS, SPANS, export_of_json, logs_of_json, spans_of_json
-from replaycases.importers.otlp.protobuf_form import export_of_protobuf, logs_of_protobuf, spans_of_protobuf
+from replaycases.importers.otlp.protobuf_form import export_of_protobuf, is_message, logs_of_protobuf, spans_of_protobuf
 from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "read_traces",
     "spans_of_json",
     "spans_of_protobuf",
+    "together",
 ]
 
 JSON = Any
@@ -52,6 +53,16 @@ def read_file(data: bytes) -> Export | None:
         if export is not None:
             return export
     return export_of_protobuf(data)
+
+
+def together(files: Sequence[bytes]) -> bytes:
+    """Several files as one that `read_file` reads, each as it is: JSON one after the other, protobuf as a stream."""
+    if all(data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") for data in files):
+        return b"\n".join(data.removeprefix(b"\xef\xbb\xbf") for data in files)
+    if all(is_message(data) for data in files):
+        return b"".join(len(data).to_bytes(4) + data for data in files)
+    exports = [read_file(data) or Export() for data in files]
+    return dump([span for export in exports for span in export.spans], [row for one in exports for row in one.logs])
 
 
 def dump(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> bytes:

@@ -51,19 +51,15 @@ def check_clocks(selection: Selection, notes: Notes) -> None:
         if not span.start_ns and not span.end_ns:
             notes.add("sequence_gap", span.source, _NO_TIME)
         if span.start_ns and span.end_ns and span.end_ns < span.start_ns:
-            notes.add("clock_contradiction", span.source, _ENDS_FIRST, boundary=_boundary(place.kind))
+            notes.add("clock_contradiction", span.source, _ENDS_FIRST, boundary=place.kind)
         parent = selection.parents.get(span.span_id)
         if parent is not None and _outside(span, parent):
-            notes.add("clock_contradiction", span.source, _OUTSIDE, boundary=_boundary(place.kind))
+            notes.add("clock_contradiction", span.source, _OUTSIDE, boundary=place.kind)
 
 
 def _outside(span: Span, parent: Span) -> bool:
     timed = bool(span.start_ns and parent.start_ns) and parent.end_ns >= parent.start_ns
     return timed and not parent.start_ns <= span.start_ns <= parent.end_ns
-
-
-def _boundary(kind: str) -> Any:
-    return "model" if kind == "embedding" else kind
 
 
 def note_missing_calls(recorded: Sequence[Recorded], notes: Notes) -> None:

@@ -11,7 +11,6 @@ from replaycases.importers.conversation import AgentTool, Recorded, Turn, assemb
 from replaycases.importers.neutral import ModelStep, NeutralRun, Part, RetrievalStep, Step, ToolStep
 from replaycases.importers.otlp import pydantic_ai
 from replaycases.importers.otlp.chat_messages import Turns
-from replaycases.importers.otlp.embedding import embedding_of
 from replaycases.importers.otlp.instants import instant
 from replaycases.importers.otlp.order import as_asked, check_clocks, moment, note_missing_calls
 from replaycases.importers.otlp.selection import Place, Selection, select
@@ -73,8 +72,6 @@ def _left_out(selection: Selection) -> tuple[str, ...]:
 
 def _item(place: Place, selection: Selection, turns: Turns, notes: Notes) -> Recorded:
     """What a boundary is in the run."""
-    if place.kind == "embedding":
-        return embedding_of(place.site, notes)
     if place.kind == "model":
         told, place.told = place.tell(notes), None
         return exchange_of(place.site, told, turns, notes)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from replaycases.importers.otlp.dialect import Dialect, dialect_of
-from replaycases.importers.otlp.site import Kind, Notes, Site, site_of
+from replaycases.importers.otlp.site import Notes, Site, site_of
 from replaycases.importers.otlp.spans import LogRecord, Span
 from replaycases.importers.otlp.telling import Telling, error_of
 
@@ -15,6 +16,7 @@ _TWICE = "this span was exported twice; the fuller one of the two was taken"
 _SAME_MODEL = "the same model call was recorded by two instrumentations: this record of it was not taken"
 _SAME_TOOL = "the same tool call was recorded by two instrumentations: this record of it was not taken"
 _INSIDE = "this happened inside a tool or retrieval that is answered from the recording as a whole"
+_EMBEDDING = "an embedding call is no boundary of a run"
 _CIRCLE = "parents go round in a circle: it was cut open here"
 _NO_PARENT = "the parent of a span is not in the file: it was not sampled, not exported, or is another service's"
 
@@ -26,7 +28,7 @@ class Place:
 
     site: Site
     dialect: Dialect
-    kind: Kind
+    kind: Literal["model", "tool", "retrieval"]
     owner: Place | None = None
     around: Place | None = None
     told: Telling | None = None
@@ -64,12 +66,14 @@ def select(spans: Sequence[Span], records: Iterable[LogRecord], notes: Notes) ->
         notes.faults(span.source, span.faults)
         owner = owners[id(parent)] if parent is not None else None
         site = site_of(span, at_span.get(span.span_id, ()) if span.span_id else (), notes)
-        read = dialect_of(site)
-        if read is None or read[1] == "none":
+        dialect, kind = dialect_of(site)
+        if kind == "none" or kind == "embedding":
             found.others.append(span)
             owners[id(span)] = owner
+            if kind == "embedding":
+                notes.add("left_out", span.source, _EMBEDDING)
         else:
-            place = owners[id(span)] = Place(site=site, dialect=read[0], kind=read[1], owner=owner)
+            place = owners[id(span)] = Place(site=site, dialect=dialect, kind=kind, owner=owner)
             found.places.append(place)
     _take_once(found, notes)
     return found

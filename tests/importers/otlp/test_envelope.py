@@ -98,12 +98,24 @@ def test_two_files_put_together_are_one(request_bytes: bytes) -> None:
     assert found.logs[0].span_id == found.spans[0].span_id
 
 
-def test_records_are_told_from_spans_in_protobuf() -> None:
+def protobuf_logs() -> bytes:
     logs = LogsData()
     row = logs.resource_logs.add().scope_logs.add().log_records.add()
     row.trace_id, row.span_id, row.event_name = bytes.fromhex(TRACE), bytes(7) + b"\1", "gen_ai.choice"
     row.body.string_value = "said"
-    found = read(logs.SerializeToString())
+    return logs.SerializeToString()
+
+
+def test_files_of_either_form_are_put_together(request_bytes: bytes) -> None:
+    for first, second in ((request_bytes, protobuf_logs()), (export(span(1)), protobuf_logs())):
+        found = read(envelope.together([first, second]))
+        assert (len(found.spans) > 0, len(found.logs)) == (True, 1)
+    pair = [b"\xef\xbb\xbf" + export(span(1)), export(span(2))]
+    assert len(read(envelope.together(pair)).spans) == 2
+
+
+def test_records_are_told_from_spans_in_protobuf() -> None:
+    found = read(protobuf_logs())
     assert [(item.event_name, item.body, item.trace_id) for item in found.logs] == [("gen_ai.choice", "said", TRACE)]
     assert found.spans == []
 

@@ -200,9 +200,9 @@ def test_a_retrieval_holds_chunks_only_where_their_text_is_recorded() -> None:
     assert (found[0].query, found[0].parameters) == ("rules", {"gen_ai.data_source.id": "d"})
 
 
-def test_an_embedding_without_its_vectors_is_a_model_call_that_nobody_answers() -> None:
+def test_an_embedding_is_no_boundary_and_that_is_said() -> None:
     run = run_of(export(span(1, attributes={"gen_ai.operation.name": "embeddings", "gen_ai.request.model": "e"})))
-    assert [step.answered for step in models(run)] == [False]
+    assert (run.steps, kinds(run), len(run.left_out)) == ((), ["left_out"], 1)
 
 
 def test_spans_that_are_no_boundary_are_left_out_and_listed() -> None:
