@@ -31,6 +31,21 @@ def _tables_can_be_emptied() -> Iterator[None]:
     TransactionTestCase._fixture_teardown = flush  # type: ignore[attr-defined]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _keys_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Raw evidence of tests is sealed under a ring that is nobody else's, and reaches back to where tests travel."""
+    from datetime import UTC, datetime, timedelta
+
+    from django.test import override_settings
+
+    from replaycases.cases.key_ring import RingFile
+
+    ring = tmp_path_factory.mktemp("keys") / "ring.json"
+    RingFile(ring).create(datetime.now(UTC) - timedelta(days=200))
+    with override_settings(EVIDENCE_KEYS="", EVIDENCE_KEYS_FILE=ring, EVIDENCE_KEYS_MADE=True):
+        yield
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return Path(__file__).resolve().parents[1]

@@ -6,12 +6,15 @@ import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from zlib import crc32
 
+from django.utils import timezone
+
 from replaycases.accounts.models import Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import archives, details, intake, jobs, lifecycle, registry
+from replaycases.cases import archives, details, evidence, intake, jobs, lifecycle, registry, sealing
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -23,6 +26,7 @@ from replaycases.cases.models import (
     LaneEntry,
     LaneName,
     OutcomeType,
+    Payload,
     Stage,
 )
 from tests import in_process
@@ -311,6 +315,15 @@ STAGES = {
     Stage.REDACTION_APPROVED: redaction_approved,
     Stage.REPRODUCED: reproduced,
 }
+
+
+def restrict(payload: Payload | None) -> None:
+    """The bytes are raw evidence, whatever they were: sealed, and with an end."""
+    assert payload is not None
+    data = evidence.read(payload)
+    payload.classification, payload.expires_at = Classification.QUARANTINED, timezone.now() + timedelta(days=10)
+    sealing.seal(payload, data)
+    payload.save()
 
 
 def fresh(made: Case) -> Case:

@@ -50,7 +50,7 @@ def replay_all() -> int:
         run = Run.objects.select_related("run_set__implementation", "run_set__revision", "run_set__control").get(
             pk=run_id
         )
-        jobs.finish(held, executing._result(run, _manifest(run)))
+        jobs.finish(held, executing._result(_manifest(run)))
     comparing.refresh_waiting()
     return len(waiting)
 

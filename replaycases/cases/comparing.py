@@ -132,11 +132,13 @@ def _keep(comparison: Comparison, judged: judging.Judged, basis: Basis) -> bool:
         return True
     if _basis(comparison) != basis:
         return False
+    classification, ends = reading.restriction_of(comparison)
     document = evidence.store(
         comparison.project,
         orjson.dumps(judged.document, option=orjson.OPT_SORT_KEYS),
         media_type=evidence.VERDICT_TYPE,
-        classification=reading.classification_of(comparison),
+        classification=classification,
+        expires_at=ends,
     )
     comparison.label, comparison.reason = judged.label, evidence.printable(judged.reason, cap=2000)
     comparison.document, comparison.computed_at = document, timezone.now()

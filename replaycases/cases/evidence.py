@@ -7,9 +7,13 @@ import re
 from datetime import datetime
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from replaycases.accounts.models import Project
+from replaycases.cases import sealing
+from replaycases.cases.key_ring import KeyMissing, SealBroken
 from replaycases.cases.models import Classification, Payload
 
 JSON_TYPE = "application/json"
@@ -20,6 +24,10 @@ ARCHIVE_TYPE = "application/gzip"
 
 class EvidenceDamaged(Exception):
     """The stored bytes are not those that were stored."""
+
+
+class EvidenceDestroyed(Exception):
+    """The bytes were raw evidence, and their time is over. The message may be shown."""
 
 
 class EvidenceTooLarge(Exception):
@@ -37,7 +45,8 @@ def store(
     """The payload that holds exactly these bytes; made if the project has none yet. The same bytes are the same
     evidence whoever brings them: storing them again tightens what is there, never loosens it. The more restricted
     classification and the earlier expiry hold (no expiry is the latest), unless a reviewer approved exactly these bytes
-    as redacted. Their media type stays as it was."""
+    as redacted. Their media type stays as it was. Quarantined bytes are sealed, and have an end: ValueError without
+    one. Bytes that were destroyed are not brought back: EvidenceDestroyed."""
     if len(data) > settings.MAX_UPLOAD_BYTES:
         raise EvidenceTooLarge(f"{len(data)} bytes; at most {settings.MAX_UPLOAD_BYTES} are kept")
     payload = Payload(
@@ -49,28 +58,88 @@ def store(
         expires_at=expires_at,
         body=data,
     )
-    # Two writers of the same bytes may meet here: the second one's row is dropped, not refused.
-    Payload.objects.bulk_create([payload], ignore_conflicts=True)
-    kept = Payload.objects.filter(project=project, digest=payload.digest)
-    kept.filter(classification__in=_looser(classification), released_at=None).update(classification=classification)
-    if expires_at is not None:
-        raw = kept.filter(Q(expires_at=None) | Q(expires_at__gt=expires_at), released_at=None)
-        raw.update(expires_at=expires_at)
-    return kept.defer("body").get()
+    with transaction.atomic():
+        kept = _there(payload)
+        if kept is None:
+            if classification == Classification.QUARANTINED:
+                sealing.seal(payload, data)
+            # Two writers of the same bytes may meet here: the second one's row is dropped, not refused.
+            Payload.objects.bulk_create([payload], ignore_conflicts=True)
+            kept = _there(payload)
+            assert kept is not None
+        if kept.pk != payload.pk and kept.released_at is None:
+            _tighten(kept, data, classification, expires_at)
+    return kept
 
 
-def _looser(classification: Classification) -> list[Classification]:
-    """Classification lists its values from the most restricted one on."""
-    every = list(Classification)
-    return every[every.index(classification) + 1 :]
+def _there(payload: Payload) -> Payload | None:
+    found = Payload.objects.filter(project=payload.project, digest=payload.digest)
+    return found.select_for_update().defer("body").first()
+
+
+def _tighten(kept: Payload, data: bytes, classification: Classification, expires_at: datetime | None) -> None:
+    if kept.purged_at is not None:
+        raise EvidenceDestroyed(destroyed(kept))
+    strictest = min(Classification(kept.classification), classification, key=list(Classification).index)
+    ends = min((at for at in (kept.expires_at, expires_at) if at is not None), default=None)
+    if (strictest, ends) == (kept.classification, kept.expires_at):
+        return
+    kept.classification, kept.expires_at = strictest, ends
+    if kept.data_key is not None:
+        sealing.rewrap(kept)
+    elif strictest == Classification.QUARANTINED:
+        sealing.seal(kept, data)
+    kept.save()
+
+
+def lengthen(payload: Payload, until: datetime) -> bool:
+    """Move the end of raw evidence to a later time, so that it can be opened until then. Whether it was moved."""
+    kept = Payload.objects.select_for_update().defer("body").get(pk=payload.pk)
+    if kept.data_key is None or kept.expires_at is None or kept.expires_at >= until:
+        return False
+    kept.expires_at = until
+    sealing.rewrap(kept)
+    kept.save(update_fields=["expires_at", "key_id", "key_hour", "data_key"])
+    return True
+
+
+def release(payloads: Q) -> None:
+    """These bytes are redacted evidence from now on: not sealed any more, and without an end."""
+    for payload in Payload.objects.select_for_update().filter(payloads, classification=Classification.QUARANTINED):
+        if payload.purged_at is not None:
+            raise EvidenceDestroyed(destroyed(payload))
+        sealing.unseal(payload)
+        payload.classification = Classification.REDACTED
+        payload.save()
+    Payload.objects.filter(payloads).update(released_at=timezone.now(), expires_at=None)
 
 
 def read(payload: Payload) -> bytes:
-    """The bytes, or EvidenceDamaged if they no longer have their digest."""
-    data = bytes(payload.body)
+    """The bytes. Raises EvidenceDamaged if they no longer have their digest or cannot be opened, EvidenceDestroyed once
+    their time is over."""
+    if payload.purged_at is not None:
+        raise EvidenceDestroyed(destroyed(payload))
+    data = bytes(payload.body) if payload.data_key is None else _opened(payload)
     if digest_of(data) != payload.digest:
         raise EvidenceDamaged(f"payload {payload.pk} no longer has its digest; restore it from a backup")
     return data
+
+
+def _opened(payload: Payload) -> bytes:
+    try:
+        return sealing.opened(payload)
+    except SealBroken:
+        raise EvidenceDamaged(f"payload {payload.pk} does not open: it was changed; restore it from a backup") from None
+    except KeyMissing:
+        if payload.expires_at is not None and payload.expires_at <= timezone.now():
+            raise EvidenceDestroyed("This raw evidence is past its time and is opened no more.") from None
+        raise EvidenceDamaged(f"payload {payload.pk} does not open: its key is not in the key ring") from None
+
+
+def destroyed(payload: Payload) -> str:
+    """What is said in place of bytes whose time was over."""
+    at = payload.purged_at
+    return f"Raw evidence of {payload.size} bytes was destroyed on {at:%-d %b %Y} UTC, when its time was over."
 
 
 def digest_of(data: bytes) -> str:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from replaycases.cases import fixtures, jobs, reading, registry
+from replaycases.cases import fixtures, jobs, registry
 from replaycases.cases.models import Run
 from replaycases.fixture.canonical import digest
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Limits, Tier
@@ -66,7 +66,7 @@ def _replay(held: jobs.Lease) -> None:
     if manifest.status == "cancelled":
         jobs.finish_cancelled(held)
     else:
-        jobs.finish(held, _result(run, manifest))
+        jobs.finish(held, _result(manifest))
 
 
 def _tier() -> Tier | None:
@@ -83,10 +83,9 @@ def _labels(run: Run, held: jobs.Lease) -> RunLabels:
     return RunLabels(run_id=str(run.pk), run_set=run_set, attempt=held.attempt)
 
 
-def _result(run: Run, manifest: Manifest) -> jobs.Result:
+def _result(manifest: Manifest) -> jobs.Result:
     return jobs.Result(
         manifest=dump(manifest),
-        classification=reading.classification_of(run),
         status=manifest.status,
         boundary_passed=manifest.boundary_passed,
         observation_hash=manifest["observation_hash"],

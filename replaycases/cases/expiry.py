@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Project, User
-from replaycases.cases import events, recipients
+from replaycases.cases import events, evidence, recipients
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Boundary,
@@ -169,13 +169,12 @@ def _lengthen(case: Case, until: datetime) -> int:
     """Move the end of the case's quarantined bytes to `until`, or to the end of another case that holds them, if that
     is earlier. Never shortens. Returns how many moved."""
     moved = 0
-    for payload in Payload.objects.filter(_held_by(case)).filter(
-        classification=Classification.QUARANTINED, expires_at__isnull=False
-    ):
+    raw = Payload.objects.filter(_held_by(case)).filter(classification=Classification.QUARANTINED, purged_at=None)
+    for payload in raw.defer("body"):
         others = _holders(payload).exclude(pk=case.pk)
         earliest: datetime | None = others.aggregate(at=Min("evidence_expires_at"))["at"]
         ends = min(until, earliest) if earliest else until
-        moved += Payload.objects.filter(pk=payload.pk, expires_at__lt=ends).update(expires_at=ends)
+        moved += evidence.lengthen(payload, ends)
     return moved
 
 

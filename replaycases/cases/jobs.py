@@ -20,11 +20,10 @@ from django.db.models import F, Q, QuerySet
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS
-from replaycases.cases import bell, comparing, declaring, events, evidence, numbers, policies
+from replaycases.cases import bell, comparing, declaring, events, evidence, numbers, policies, reading
 from replaycases.cases.clock import Now, after
 from replaycases.cases.models import (
     MAX_ATTEMPTS,
-    Classification,
     Comparison,
     Control,
     FixtureRevision,
@@ -61,7 +60,6 @@ class Result:
     """What a finished replay writes. `manifest` is the dumped manifest, the other fields repeat it for lists."""
 
     manifest: bytes
-    classification: Classification
     status: str
     boundary_passed: bool | None
     observation_hash: str
@@ -201,11 +199,13 @@ def finish(held: Lease, result: Result) -> None:
     """Write the result, once. Raises LeaseLost, and then the manifest is not kept either."""
     with transaction.atomic():
         run = Run.objects.select_related("project").get(id=held.run_id)
+        classification, ends = reading.restriction_of(run)
         manifest = evidence.store(
             run.project,
             result.manifest,
             media_type=evidence.MANIFEST_TYPE,
-            classification=result.classification,
+            classification=classification,
+            expires_at=ends,
         )
         _end(
             held.run_id,

@@ -7,13 +7,15 @@ the same fixture.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import READS_NEW_EXPECTATION, READS_QUARANTINED_EVIDENCE, Role
+from replaycases.cases import evidence
 from replaycases.cases.models import (
     Classification,
     Comparison,
@@ -81,8 +83,14 @@ def readers() -> str:
 
 def classification_of(subject: Readable) -> Classification:
     """The most restricted classification among the bytes that it is, or was made from."""
-    found = Payload.objects.filter(_parts(subject)).values_list("classification", flat=True).distinct()
-    return min((Classification(value) for value in found), key=list(Classification).index)
+    return restriction_of(subject)[0]
+
+
+def restriction_of(subject: Readable) -> tuple[Classification, datetime | None]:
+    """Its classification, and for raw evidence when the first of these bytes ends: what is made of them ends then."""
+    found = Payload.objects.filter(_parts(subject)).values_list("classification", "expires_at").distinct()
+    strictest = min((Classification(value) for value, _ in found), key=list(Classification).index)
+    return strictest, min((ends for value, ends in found if value == strictest and ends is not None), default=None)
 
 
 def _project(subject: Readable) -> Project:
@@ -130,21 +138,15 @@ def release_revision(revision: FixtureRevision) -> None:
     """A reviewer approved exactly these bytes as redacted: they, and the manifests and verdicts that were made from
     nothing else, are redacted evidence from now on. In the transaction of the approval."""
     runs = Run.objects.filter(run_set__revision=revision, run_set__control=None, manifest__isnull=False)
-    _release(_parts(revision) | Q(pk__in=runs.values("manifest")))
+    evidence.release(_parts(revision) | Q(pk__in=runs.values("manifest")))
     _release_verdicts(revision)
 
 
 def release_control(control: Control) -> None:
     """The same for a control: its fixture, its mutation and the manifests of both."""
     runs = Run.objects.filter(run_set__control=control, manifest__isnull=False)
-    _release(_controls(Control.objects.filter(pk=control.pk)) | Q(pk__in=runs.values("manifest")))
+    evidence.release(_controls(Control.objects.filter(pk=control.pk)) | Q(pk__in=runs.values("manifest")))
     _release_verdicts(control.revision)
-
-
-def _release(payloads: Q) -> None:
-    released = Payload.objects.filter(payloads)
-    released.filter(classification=Classification.QUARANTINED).update(classification=Classification.REDACTED)
-    released.update(released_at=timezone.now(), expires_at=None)
 
 
 def _release_verdicts(revision: FixtureRevision) -> None:
@@ -152,4 +154,4 @@ def _release_verdicts(revision: FixtureRevision) -> None:
     for comparison in Comparison.objects.filter(revision=revision, document__isnull=False):
         sources = Payload.objects.filter(_parts(comparison)).exclude(_rows(comparison.document_id))
         if not sources.filter(classification=Classification.QUARANTINED).exists():
-            _release(_rows(comparison.document_id))
+            evidence.release(_rows(comparison.document_id))

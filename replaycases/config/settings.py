@@ -88,6 +88,13 @@ TEMPLATES = [
 DATABASES = {"default": env.database("DATABASE_URL", sqlite_path=VAR_DIR / "replaycases.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# The keys that raw evidence is sealed under: a file that forgets what passed, or a fixed ring in the environment.
+EVIDENCE_KEYS = env.ENV.str("REPLAYCASES_EVIDENCE_KEYS", default="")
+_RING_FILE = env.ENV.str("REPLAYCASES_EVIDENCE_KEYS_FILE", default="")
+EVIDENCE_KEYS_FILE = Path(_RING_FILE) if _RING_FILE else VAR_DIR / "evidence-keys.json"
+# Made at the first use unless a place is named: hosts that share a database share one ring, which is made once.
+EVIDENCE_KEYS_MADE = not _RING_FILE
+
 MAX_UPLOAD_BYTES = env.number("REPLAYCASES_MAX_UPLOAD_BYTES", default=64 * 1024 * 1024)
 # What a form's fields may have together, files apart: a fixture that is edited on a page, and words beside it.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Membership, Project, User
@@ -188,13 +189,9 @@ def test_bytes_that_a_reviewer_approved_are_neither_raw_again_nor_end(project: P
 def test_bytes_that_were_released_keep_their_own_time(case: Case, reviewer: User) -> None:
     ends_in(case, days=2)
     held = Payload.objects.filter(pk=factories.revision(case).payload_id)
-    held.update(classification=Classification.REDACTED)
+    evidence.release(Q(pk=factories.revision(case).payload_id))
     extend(case, 20, by=reviewer)
-    case.refresh_from_db()
-    ends = held.get().expires_at
-    assert ends is not None
-    assert case.evidence_expires_at is not None
-    assert ends < case.evidence_expires_at - timedelta(days=10)
+    assert held.get().expires_at is None
 
 
 @pytest.mark.parametrize("days", [1, LONGEST_RETENTION_DAYS + 1])

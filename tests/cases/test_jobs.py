@@ -12,7 +12,7 @@ from replaycases.accounts.models import ApiToken, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import jobs
 from replaycases.cases.clock import Now, after
-from replaycases.cases.models import AuditEvent, Classification, Payload, Run, RunSet, RunState
+from replaycases.cases.models import AuditEvent, Payload, Run, RunSet, RunState
 from replaycases.cases.policies import InvalidTransition
 from tests import factories
 
@@ -20,7 +20,6 @@ pytestmark = pytest.mark.django_db
 
 RESULT = jobs.Result(
     manifest=b"{}",
-    classification=Classification.REDACTED,
     status="completed",
     boundary_passed=True,
     observation_hash="sha256:1",

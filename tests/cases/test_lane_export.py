@@ -137,7 +137,7 @@ def test_quarantined_bytes_of_one_case_refuse_the_whole_export_and_name_it(
         "mutation": control.mutation_id,
         "manifest": manifest,
     }
-    Payload.objects.filter(pk=keys[part]).update(classification=Classification.QUARANTINED)
+    factories.restrict(Payload.objects.get(pk=keys[part]))
     with pytest.raises(InvalidTransition, match=r"Bytes of RC-1 are still quarantined: .*Nothing was exported"):
         lane_export.take(everyone, lane=lane)
     assert not AuditEvent.objects.filter(action="lane.exported").exists()
@@ -160,7 +160,7 @@ def test_a_control_that_nobody_approved_is_left_out_by_name_and_keeps_nobody_fro
 ) -> None:
     before = lane_export.take(everyone, lane=lane)
     late = factories.control(factories.revision(case), everyone, name="late")
-    Payload.objects.filter(pk=late.payload_id).update(classification=Classification.QUARANTINED)
+    factories.restrict(Payload.objects.get(pk=late.payload_id))
     taken = lane_export.take(everyone, lane=lane)
     (entry,) = taken.index.entries
     assert ([control.name for control in entry.controls], entry.controls_left_out) == (

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import evidence, intake, jobs, reading
+from replaycases.cases import intake, jobs, reading
 from replaycases.cases.models import Classification, Comparison, OutcomeType, Payload
 from tests import factories
 from tests.web import recorded
@@ -100,12 +100,12 @@ PARTS: dict[str, Callable[[Comparison], Payload | None]] = {
 def test_a_verdict_is_restricted_like_each_of_its_parts(comparison: Comparison, viewer: User, part: str) -> None:
     assert comparison.runs()[0].run_set.revision != comparison.revision
     assert reading.readable_by(comparison, viewer)
-    restrict(PARTS[part](comparison))
+    factories.restrict(PARTS[part](comparison))
     assert not reading.readable_by(comparison, viewer)
 
 
 def test_a_verdict_without_controls_is_not_restricted_by_them(comparison: Comparison, viewer: User) -> None:
-    restrict(comparison.revision.controls.get().payload)
+    factories.restrict(comparison.revision.controls.get().payload)
     comparison.with_controls = False
     assert reading.readable_by(comparison, viewer)
 
@@ -113,10 +113,10 @@ def test_a_verdict_without_controls_is_not_restricted_by_them(comparison: Compar
 def test_a_manifest_is_restricted_with_what_it_replayed_and_with_nothing_else(
     comparison: Comparison, viewer: User
 ) -> None:
-    restrict(comparison.revision.controls.get().payload)
+    factories.restrict(comparison.revision.controls.get().payload)
     readable = {(run.run_set.control_id is None, reading.readable_by(run, viewer)) for run in comparison.runs()}
     assert readable == {(True, True), (False, False)}
-    restrict(comparison.revision.payload)
+    factories.restrict(comparison.revision.payload)
     own = comparison.runs().filter(run_set__comparison=comparison)
     assert not any(reading.readable_by(run, viewer) for run in own)
 
@@ -132,9 +132,3 @@ def test_a_verdict_is_stored_as_restricted_as_its_parts(project: Project, everyo
     kept = recorded.finish(recorded.requested(public, everyone, old, new), recorded.RED, recorded.GREEN).document
     assert kept is not None
     assert kept.classification == QUARANTINED
-
-
-def restrict(payload: Payload | None) -> None:
-    """As storing the same bytes again as quarantined does."""
-    assert payload is not None
-    evidence.store(payload.project, evidence.read(payload), media_type=payload.media_type, classification=QUARANTINED)

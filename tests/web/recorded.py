@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from replaycases.accounts.models import User
-from replaycases.cases import comparing, fixtures, jobs, reading
+from replaycases.cases import comparing, fixtures, jobs
 from replaycases.cases.models import Case, Comparison, Implementation, Run, RunState
 from replaycases.fixture.canonical import digest
 from replaycases.replay.ending import Ended
@@ -45,7 +45,6 @@ def end(run: Run, script: Script, *, stderr: str = "", tier: str = "bubblewrap")
         held,
         jobs.Result(
             manifest=dump(manifest),
-            classification=reading.classification_of(run),
             status=manifest.status,
             boundary_passed=manifest.boundary_passed,
             observation_hash=manifest["observation_hash"],

@@ -14,7 +14,6 @@ from replaycases.cases import (
 )
 from replaycases.cases.models import (
     Case,
-    Classification,
     Comparison,
     LaneEntry,
     Proposal,
@@ -63,7 +62,6 @@ def ended(run: Run, *, status: str = "finished", passed: bool | None = True, obs
     assert held is not None
     result = jobs.Result(
         manifest=str(run.pk).encode(),
-        classification=Classification.REDACTED,
         status=status,
         boundary_passed=passed,
         observation_hash=observed,
