@@ -134,8 +134,9 @@ def _kept_tables() -> tuple[type[Model], ...]:
 def _refusals() -> Iterator[Refusal]:
     for model in _NEVER_CHANGED:
         yield from _never(model)
-    for model in (*_NEVER_DELETED, Run):
+    for model in _NEVER_DELETED:
         yield _kept(model)
+    yield _kept(Run)
     yield Refusal(table=Run._meta.db_table, operation="UPDATE", condition=_RUN_ENDED)
     yield from _once(RunSet, "OLD.voided_at IS NOT NULL", "voided_at", "voided_by", "void_reason")
     yield from _once(Decision, "OLD.voided_at IS NOT NULL", "voided_at", "void_reason")
