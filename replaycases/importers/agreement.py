@@ -17,20 +17,31 @@ SETTINGS = frozenset(
 )  # fmt: skip
 
 
+_PARTS = ("provider", "requested_model", "returned_model", "api_version", "settings")
+
+
 def serving_of(steps: Sequence[ModelStep]) -> tuple[dict[str, JSON] | None, list[Note]]:
     """The parts of `serving` that are the same in every call that has one, and a note at the first call that
-    differs; None where no call has any."""
+    differs; None where no call has any. The returned model is asked only of calls that name one: a failed call has
+    none."""
     known = [step for step in steps if step.serving]
-    if not known:
-        return None, []
-    first = known[0].serving or {}
-    agreed = {name: value for name, value in first.items() if all(_part(step, name) == value for step in known)}
-    odd = next((step for step in known if step.serving != first), None)
-    if odd is None:
-        return agreed, []
-    text = "model calls of this run were served differently: only what they have in common is kept for the run"
+    agreed: dict[str, JSON] = {}
+    differing: list[str] = []
+    odd: list[ModelStep] = []
+    for part in _PARTS:
+        told = [step for step in known if part != "returned_model" or _part(step, part) is not None]
+        others = [step for step in told if _part(step, part) != _part(told[0], part)]
+        if others:
+            differing.append(part.replace("_", " "))
+            odd.append(others[0])
+        elif told and _part(told[0], part) is not None:
+            agreed[part] = _part(told[0], part)
+    if not odd:
+        return agreed or None, []
+    first = next(step for step in known if step in odd)
+    text = f"model calls differ in {', '.join(differing)}: only what they have in common is kept for the run"
     cost = "which call was served how stands in the file only"
-    return agreed, [Note(kind="content_lost", source=odd.source, text=text, cost=cost, boundary="model")]
+    return agreed, [Note(kind="content_lost", source=first.source, text=text, cost=cost, boundary="model")]
 
 
 def tools_of(steps: Sequence[ModelStep]) -> list[JSON] | None:

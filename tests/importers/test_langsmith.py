@@ -82,8 +82,9 @@ def test_model_calls_and_tools_become_steps_in_order_of_time_and_chains_do_not()
 
 def test_what_the_model_was_set_to_is_serving_and_its_tools_stand_in_the_request() -> None:
     found = read(RUNS)
-    assert found.serving == {"provider": "p", "requested_model": "m-1", "settings": {"temperature": 0}}
-    assert model(found).serving == {**found.serving, "returned_model": "m-1-b"}
+    settings = {"settings": {"temperature": 0}}
+    assert found.serving == {"provider": "p", "requested_model": "m-1", "returned_model": "m-1-b", **settings}
+    assert model(found).serving == found.serving
     assert model(found).request == {"messages": [SYSTEM, HUMAN], "tools": [{"name": "look"}]}
     assert found.tools == [{"name": "look"}]
 

@@ -114,9 +114,14 @@ def test_calls_that_differ_in_a_part_leave_it_out_of_the_run_and_say_so() -> Non
     run = read(first, {**second, "request": {**second["request"], "body": json.dumps(changed)}})
     assert "settings" not in (run.serving or {})
     assert [note.text for note in run.notes] == [
-        "the calls differ in settings: each step has its own, the run has none"
+        "model calls differ in settings: only what they have in common is kept for the run"
     ]
     assert [step.serving["settings"] for step in models(run) if step.serving] == [{}, {"temperature": 1}]
+
+
+def test_a_failed_call_names_no_model_and_takes_none_from_the_run() -> None:
+    run = read(interaction(chat(user("hi")), {"error": {}}, status=500), *looked_up())
+    assert (run.serving or {})["returned_model"] == "m-1"
 
 
 def test_a_catalogue_that_one_call_lacks_is_not_given_to_it() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from replaycases.importers.agreement import serving_of, tools_of
 from replaycases.importers.conversation import AskedCall, ModelExchange, Recorded, assemble
 from replaycases.importers.findings import refused
 from replaycases.importers.http import anthropic_messages, openai_chat, openai_responses, retrievals
@@ -17,7 +18,6 @@ from replaycases.importers.http.calls import Call, answer_of
 from replaycases.importers.http.codec import Codec, Said
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.others import Other, other_of
-from replaycases.importers.http.serving import agreed
 from replaycases.importers.neutral import Boundary, NeutralRun, Note, NoteKind, Part, RetrievalStep
 
 JSON = Any
@@ -170,16 +170,15 @@ class _Reader:
         exchanges = _exchanges(read)
         recorded: list[Recorded] = [exchanges[id(item)] if isinstance(item, Call) else item for item in self.items]
         assembled = assemble(recorded)
-        serving, differing = agreed(
-            [(call.exchange.source, exchanges[id(call)].step.serving or {}) for call, _ in read]
-        )
+        steps = [exchanges[id(call)].step for call, _ in read]
+        serving, differing = serving_of(steps)
         return NeutralRun(
             format=format,
             input={"messages": _flat(assembled.input["messages"])},
             steps=assembled.steps,
             system=assembled.system,
             serving=serving,
-            tools=_catalogue([call for call, _ in read]),
+            tools=tools_of(steps),
             absent=self._absent(read, serving),
             notes=(*notes, *self._notes(read), *differing, *assembled.notes),
             ends_on_answer=assembled.ends_on_answer,
@@ -258,10 +257,3 @@ def _name(calls: Sequence[AskedCall]) -> str:
 def _flat(messages: Sequence[JSON]) -> list[JSON]:
     """Items that make one turn stand by themselves, as they were sent."""
     return [item for raw in messages for item in (raw if isinstance(raw, list) else [raw])]
-
-
-def _catalogue(calls: list[Call]) -> list[JSON] | None:
-    """The tools that every call offers; None where they differ or where one offers none."""
-    offered = [call.request.get("tools") for call in calls]
-    first = offered[0] if offered else None
-    return first if isinstance(first, list) and all(tools == first for tools in offered) else None
