@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -23,10 +23,11 @@ from django.db.models import (
     Subquery,
     Value,
 )
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, JSONObject, NullIf
 from django.utils import timezone
 
-from replaycases.cases.json_rows import Rows, first_of, instant
+from replaycases.cases.json_rows import Rows, first_of, instant, written
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -286,15 +287,21 @@ def runs_where(wanted: Q) -> QuerySet[Run]:
 
 def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
     """The cases, each with what stands around it."""
+    rows = ("project", "current_revision", "provenance__affected", "provenance__fixed", "contained_by")
+    return cases.select_related(*rows).annotate(**_around())
+
+
+@cache
+def _around() -> dict[str, RawSQL]:
+    """Of any case: who asks does not matter to it."""
     here = {"case": OuterRef("pk")}
     raw = Q(payload__classification=Classification.QUARANTINED) | Q(detect__classification=Classification.QUARANTINED)
     raw_mutation = Q(mutation__classification=Classification.QUARANTINED)
     open_comments = ReviewComment.objects.filter(revision__case=OuterRef("pk"), resolved_at=None).order_by()
     stays = LaneEntry.objects.filter(**here, lane__name=LaneName.NONBLOCKING, left_at=None)
     policy = Lane.objects.filter(project=OuterRef("project"), name=LaneName.BLOCKING)
-    return cases.select_related(
-        "project", "current_revision", "provenance__affected", "provenance__fixed", "contained_by"
-    ).annotate(
+    return written(
+        Case,
         open_comments=Subquery(open_comments.values("revision__case").annotate(n=Count("pk")).values("n")),
         raw_revision=Exists(FixtureRevision.objects.filter(raw, **here)),
         raw_control=Exists(Control.objects.filter(raw | raw_mutation, revision__case=OuterRef("pk"))),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef
+from django.db.models.expressions import RawSQL
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
@@ -15,7 +17,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, gates, policies, proposals
 from replaycases.cases.gate_facts import Bundle, Facts, surrounded
-from replaycases.cases.json_rows import first_of, instant
+from replaycases.cases.json_rows import first_of, instant, written
 from replaycases.cases.lane_history import History, history_of
 from replaycases.cases.lane_moves import STRONGEST_FIRST
 from replaycases.cases.lifecycle import GATES_OF
@@ -71,7 +73,7 @@ class Shown:
     a case that the user may not see."""
 
     def __init__(self, user: User, key: str, number: int) -> None:
-        seen = surrounded(Case.objects.visible_to(user)).annotate(ci=_elsewhere())
+        seen = surrounded(Case.objects.visible_to(user)).annotate(**_elsewhere())
         self.case: Any = get_object_or_404(seen, project__key=key, number=number)
         self.entries = sorted(
             LaneEntry.objects.filter(case=self.case, left_at=None).select_related("lane", "revision", "entered_by"),
@@ -90,10 +92,12 @@ def _of(case: Case, proposal: Proposal) -> Proposal:
     return proposal
 
 
-def _elsewhere() -> Subquery:
+@cache
+def _elsewhere() -> dict[str, RawSQL]:
     """The newest result from elsewhere, beside the case."""
     newest = CiResult.objects.filter(revision=OuterRef("current_revision")).order_by("-report__pushed_at")
-    return first_of(newest, label="label", version="report__implementation_version", at="report__pushed_at")
+    result = first_of(newest, label="label", version="report__implementation_version", at="report__pushed_at")
+    return written(Case, ci=result)
 
 
 def _ci(said: dict[str, str] | None) -> dict[str, Any] | None:
