@@ -21,6 +21,7 @@ from replaycases.importers.neutral import HumanStep, ModelStep, Note, RetrievalS
 
 JSON = Any
 Role = Literal["system", "user", "assistant", "tool"]
+AGENT_AS_TOOL = "a tool that holds model calls is code of the workflow: what it called stands in its place"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,8 +139,7 @@ class _Assembly:
             elif isinstance(item, _Ending):
                 self._people(item.sent, "")
             elif isinstance(item, AgentTool):
-                text = "a tool that holds model calls is code of the workflow: what it called stands in its place"
-                self.notes.append(_note("left_out", item.source, text))
+                self.notes.append(_note("left_out", item.source, AGENT_AS_TOOL))
             elif at not in self.claimed:
                 self.steps.append(item)
         self._strays()

@@ -12,12 +12,14 @@ from replaycases.importers import chat_transcript, claude_code, langfuse, langsm
 from replaycases.importers.completeness import Report, report_of
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.foreign_file import ForeignFile
-from replaycases.importers.formats import Format, UnsupportedFormat
+from replaycases.importers.formats import Format
 from replaycases.importers.http import bare
+from replaycases.importers.lost_calls import with_lost_calls
 from replaycases.importers.neutral import NeutralRun, RunHead
 from replaycases.importers.otlp import format as otlp
 from replaycases.importers.supplied import Supplied
 from replaycases.importers.to_fixture import to_fixture
+from replaycases.importers.unsupported import UNSUPPORTED
 
 JSON = Any
 
@@ -32,7 +34,6 @@ FORMATS: tuple[Format, ...] = (
     bare.FORMAT,
     chat_transcript.FORMAT,
 )
-UNSUPPORTED: tuple[UnsupportedFormat, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class Recording:
             last = len(self.runs) - 1
             hint = f"Choose 0 to {last}." if last else "Leave the run index out."
             raise refused("run-index", "", f"there is no run {run}", hint)
-        return self.format.read(self.file, run or 0)
+        return with_lost_calls(self.format.read(self.file, run or 0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,13 +107,13 @@ def to_case(run: NeutralRun, supplied: Supplied) -> Imported:
 
 
 def _recognised(file: ForeignFile) -> Format:
-    found = next((format for format in FORMATS if format.sniff(file)), None)
-    if found is not None:
-        return found
     foreign = next((format for format in UNSUPPORTED if format.sniff(file)), None)
     if foreign is not None:
         raise refused("not-supported", "", f"the file is a {foreign.title}, which is not read yet", foreign.instead)
-    raise _unrecognised(file)
+    found = next((format for format in FORMATS if format.sniff(file)), None)
+    if found is None:
+        raise _unrecognised(file)
+    return found
 
 
 def _unrecognised(file: ForeignFile) -> Exception:

@@ -67,3 +67,8 @@ def test_a_file_that_can_be_no_case_is_refused_by_name(row: Refused) -> None:
     with pytest.raises(ImportRefused) as caught:
         recording(row.file).read()
     assert caught.value.finding.id == row.id
+
+
+def test_every_recorded_file_has_a_row() -> None:
+    files = {str(path.relative_to(CORPUS)) for path in CORPUS.glob("*/**/*") if path.is_file()}
+    assert files == {file for row in (*READ, *REFUSED) for file in row.file.split(" + ")}

@@ -111,4 +111,22 @@ READ: tuple[Read, ...] = (
     _airline("incidents/control_pass_idx026_task26_trial0.json", 15, 8, 7),
     _airline("incidents/control_pass_idx039_task39_trial0.json", 11, 1, 10),
 )
-REFUSED: tuple[Refused, ...] = ()
+_NOT_READ = "the format is known and not read yet"
+
+
+def _refused(file: str) -> Refused:
+    return Refused(file=file, id="import.not-supported", why=_NOT_READ)
+
+
+REFUSED: tuple[Refused, ...] = (
+    _refused("Arize-ai__openinference/collector-integration-agent-a_3453170410.har"),
+    _refused("mitmproxy__mitmproxy/flows__event_stream.har"),
+    _refused("mitmproxy__mitmproxy/har_files__with-bom.har"),
+    _refused("UKGovernmentBEIS__inspect_ai/test_eval_log__log_tool_call_error.json"),
+    _refused("UKGovernmentBEIS__inspect_ai/test_logs__2025-05-12T20-28-26-04-00_security-guide.json"),
+    _refused("UKGovernmentBEIS__inspect_ai/test_eval_log__log_with_nan.txt"),
+    _refused("UKGovernmentBEIS__inspect_ai/logs__2025-02-11T15-18-04-05-00_popularity_mj7khqpMM4GBCfVQozKgzB.eval"),
+    _refused("SWE-agent__SWE-agent/demonstrations__function_calling_simple.traj"),
+    _refused("OpenHands__OpenHands/trajs__basic_gui_mode.json"),
+    _refused("temporalio__sdk-python/histories__customer-service-workflow-history.json"),
+)

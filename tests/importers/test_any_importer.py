@@ -1,0 +1,176 @@
+"""Whatever is done to a file of any format: it is read or refused, no call goes by unseen, and nothing is quoted."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from replaycases.importers.completeness import report_of
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.neutral import ModelStep, NeutralRun, ToolStep
+from replaycases.importers.registry import FORMATS, Recording, open_recording, to_case
+from tests.importers.samples import ANSWERS, SAMPLES, WORDS
+from tests.importers.transcripts import supplied
+
+JSON = Any
+NAMES = sorted(SAMPLES)
+WORD = re.compile(r"(?:CALL|TOLD|SAID)-\d")
+ODD = st.sampled_from(
+    [None, True, 0, -1, 1e300, "", "x", "[", '"', "CALL-1", [], {}, [[]], [None], {"role": "user"}, {"type": []}, [{}],
+     {"content": "role"}, {"type": "constructor", "kwargs": 1}, "1970-01-01T00:00:00Z", "9999-12-31T23:59:59", 10**15]
+)  # fmt: skip
+EDITS = st.sampled_from(["drop", "twice", "swap", "odd", "move", "text", "nest"])
+ANY = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+
+
+def runs(data: bytes) -> list[NeutralRun]:
+    """Every run of a file, each put into a document; [] for a file that is refused."""
+    try:
+        recording = open_recording(data)
+        return [one for head in recording.runs for one in read(recording, head.index)]
+    except ImportRefused as refusal:
+        quoted = WORD.search(str(refusal))
+    assert quoted is None
+    return []
+
+
+def read(recording: Recording, index: int) -> Iterator[NeutralRun]:
+    try:
+        run = recording.read(index)
+        to_case(run, supplied()).as_bytes()
+        yield run
+    except ImportRefused as refusal:
+        quoted = WORD.search(str(refusal))
+        if quoted:
+            raise AssertionError("a refusal quotes the file") from refusal
+
+
+def asked(value: JSON) -> list[str]:
+    """The words of the calls in an answer: what stands under the names that arguments go by."""
+    if isinstance(value, list):
+        return [word for item in value for word in asked(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [word for name in ("arguments", "args", "input") for word in words(value.get(name))]
+    return own or [word for item in value.values() for word in asked(item)]
+
+
+def words(value: JSON) -> list[str]:
+    return sorted(set(re.findall(r"CALL-\d", json.dumps(value))))
+
+
+def assert_no_call_is_lost(run: NeutralRun) -> None:
+    """A call that stands in an answer of the model is a step, or there is a note for it."""
+    wanted = Counter(word for step in run.steps if isinstance(step, ModelStep) for word in set(asked(step.response)))
+    made = Counter(word for step in run.steps if isinstance(step, ToolStep) for word in words(step.arguments))
+    lost = wanted - made
+    assert lost.total() <= len(run.notes), lost
+
+
+def assert_sound(data: bytes) -> None:
+    for run in runs(data):
+        assert_no_call_is_lost(run)
+        assert not any(WORD.search(f"{note.text} {note.cost}") for note in run.notes)
+        report_of(run, ())
+
+
+def opened(name: str) -> tuple[JSON, str]:
+    """The sample as a document and how it was written."""
+    data = SAMPLES[name]
+    if name.endswith(":lines") or name == "claude-code":
+        return [json.loads(line) for line in data.splitlines()], "lines"
+    if name.startswith("vcr"):
+        return yaml.safe_load(data), "yaml"
+    return json.loads(data), "json"
+
+
+def closed(document: JSON, how: str) -> bytes:
+    if how == "yaml":
+        return yaml.safe_dump(document).encode()
+    if how == "lines" and isinstance(document, list):
+        return "\n".join(json.dumps(row) for row in document).encode()
+    return json.dumps(document).encode()
+
+
+def places(value: JSON) -> list[tuple[JSON, Any]]:
+    """Every (holder, key) of the document; text that holds JSON is not opened."""
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    return [pair for key in keys for pair in ((value, key), *places(value[key]))]
+
+
+def edit(document: JSON, kind: str, draw: Any) -> None:
+    where = places(document)
+    if not where:
+        return
+    holder, key = draw(st.sampled_from(where))
+    if kind in ("twice", "swap", "move") and isinstance(holder, list):
+        item = holder[key]
+        if kind == "twice":
+            holder.insert(key, copy.deepcopy(item))
+        else:
+            holder.insert(draw(st.integers(0, len(holder) - 1)), holder.pop(key))
+    elif kind == "drop":
+        del holder[key]
+    elif kind == "text":
+        holder[key] = json.dumps(holder[key])
+    elif kind == "nest":
+        holder[key] = [holder[key]]
+    else:
+        holder[key] = draw(ODD)
+
+
+STRUCTURED = [name for name in NAMES if name not in ("otlp:protobuf", "provider-response:stream")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_is_read_whole(name: str) -> None:
+    for run in runs(SAMPLES[name]):
+        tools = [step for step in run.steps if isinstance(step, ToolStep)]
+        alone = name.startswith("provider-response")
+        asked = WORDS[: len(tools)] if alone else WORDS
+        assert [step.arguments["word"] for step in tools] == list(asked)
+        assert [step.value for step in tools] == ([None] * len(tools) if alone else list(ANSWERS))
+        assert alone or report_of(run, ()).mode == "replay"
+    assert runs(SAMPLES[name])
+
+
+def test_every_format_has_a_sample() -> None:
+    assert {name.split(":")[0] for name in NAMES} == {format.name for format in FORMATS}
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+@given(data=st.data())
+@ANY
+def test_values_dropped_doubled_moved_and_retyped(name: str, data: st.DataObject) -> None:
+    document, how = opened(name)
+    for kind in data.draw(st.lists(EDITS, min_size=1, max_size=5)):
+        edit(document, kind, data.draw)
+    assert_sound(closed(document, how))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+@ANY
+def test_bytes_cut_doubled_and_replaced(name: str, data: st.DataObject) -> None:
+    raw = SAMPLES[name]
+    start, end = sorted((data.draw(st.integers(0, len(raw))), data.draw(st.integers(0, len(raw)))))
+    piece = data.draw(
+        st.sampled_from([b"", raw[start:end] * 2, raw[start:end][::-1], b"\x00", b"\xff\xfe", b"NaN", b"\n"])
+    )
+    assert_sound(raw[:start] + piece + raw[end:])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(cut=st.floats(0, 1))
+@ANY
+def test_a_file_that_breaks_off(name: str, cut: float) -> None:
+    assert_sound(SAMPLES[name][: int(len(SAMPLES[name]) * cut)])
