@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from replaycases.cases.models import Case, DecisionKind, LaneName, Stage
 from replaycases.cases.policies import REVIEWED, Action, ActionName
+from replaycases.verdict.labels import Label
 from replaycases.web import gate_rows
 
 
@@ -75,6 +76,9 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
         lane = LaneName.BLOCKING if case.lane == LaneName.NONBLOCKING else LaneName.NONBLOCKING
         why = f"Needed: every gate on the way to lane {lane}. Its page says which of them block now."
         yield NextStep(action=actions["promote"], why=why, address=reverse("case_promotion", args=[name]))
+    elif case.lane == LaneName.BLOCKING and case.verdict not in ("", Label.VERIFIED_RED_TO_GREEN):
+        why = "It blocks, and no result that stands shows red and green any more. Compare again, or two people demote it."
+        yield NextStep(action=actions["request_comparison"], why=why, address=f"{reverse('case', args=[name])}#request")
     if case.flagged:
         why = "A re-review is asked for. A blocking case keeps blocking meanwhile."
         yield NextStep(action=actions["review_again"], why=why, form="re_review")
