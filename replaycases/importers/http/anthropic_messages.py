@@ -73,10 +73,12 @@ def sent(request: dict[str, JSON], base: str) -> tuple[Turn, ...]:
 def _turn(message: dict[str, JSON], source: str) -> Turn:
     content = message.get("content")
     if message.get("role") == "assistant":
-        return Turn(role="assistant", raw=message, content=text_of(content), calls=asked(content, f"{source}/content"))
+        calls, damaged = asked(content, f"{source}/content"), unread(content, f"{source}/content")
+        said = text_of(content)
+        return Turn(role="assistant", raw=message, content=said, calls=calls, source=source, unread=damaged)
     answers = tuple(_answers(content, f"{source}/content"))
     role: Role = "system" if message.get("role") == "system" else "tool" if answers else "user"
-    return Turn(role=role, raw=message, content=text_of(content), answers=answers)
+    return Turn(role=role, raw=message, content=text_of(content), answers=answers, source=source)
 
 
 def asked(content: JSON, source: str) -> tuple[AskedCall, ...]:
@@ -90,6 +92,12 @@ def asked(content: JSON, source: str) -> tuple[AskedCall, ...]:
         for at, block in objects(content)
         if block.get("type") == "tool_use" and text_or_none(block.get("name"))
     )
+
+
+def unread(content: JSON, source: str) -> tuple[str, ...]:
+    """Pointers to what should be a call and is none."""
+    uses = ((at, block) for at, block in objects(content) if block.get("type") == "tool_use")
+    return tuple(f"{source}/{at}" for at, block in uses if not text_or_none(block.get("name")))
 
 
 def _answers(content: JSON, source: str) -> Iterator[GivenAnswer]:
@@ -108,8 +116,7 @@ def said(response: dict[str, JSON], base: str) -> Said:
     content = response.get("content")
     calls = asked(content, f"{base}/content")
     notes = Notes()
-    for call in calls:
-        notes.check_arguments(call)
+    notes.check(calls, unread(content, f"{base}/content"))
     for at, block in objects(content):
         _note_block(notes, block, f"{base}/content/{at}")
     if response.get("stop_reason") == "pause_turn":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from replaycases.importers.conversation import AskedCall, Turn
+from replaycases.importers.conversation import AskedCall, Turn, unread_call
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
 from replaycases.importers.neutral import Note
@@ -113,10 +113,15 @@ class Notes:
     def server_side(self, source: str, text: str, *, boundary: Any = "tool", cost: str = "") -> None:
         self.items.append(Note(kind="server_side", source=source, text=text, cost=cost, boundary=boundary))
 
-    def check_arguments(self, call: AskedCall) -> None:
-        if isinstance(call.arguments, str):
-            text = "the arguments of a tool call are no JSON object and stand as the text that they were"
-            self.items.append(Note(kind="content_lost", source=f"{call.source}", text=text, boundary="tool"))
+    def check(self, calls: Iterable[AskedCall], damaged: Iterable[str] = ()) -> None:
+        """Of calls whose arguments are no object, and of places where a call should be and is none."""
+        self.items += [unread_call(place) for place in damaged]
+        text = "the arguments of a tool call are no JSON object and stand as the text that they were"
+        self.items += [
+            Note(kind="content_lost", source=call.source, text=text, boundary="tool")
+            for call in calls
+            if isinstance(call.arguments, str)
+        ]
 
 
 _TEXT_PARTS = ("text", "input_text", "output_text")

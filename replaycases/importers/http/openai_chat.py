@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from replaycases.importers.conversation import AskedCall, GivenAnswer, Turn
@@ -77,7 +78,7 @@ def _turn(message: dict[str, JSON], source: str) -> Turn:
     if role in ("system", "developer"):
         return Turn(role="system", raw=message, content=content)
     if role == "user":
-        return Turn(role="user", raw=message, content=content)
+        return Turn(role="user", raw=message, content=content, source=source)
     if role in ("tool", "function"):
         name = message.get("name") if role == "function" else None
         answer = GivenAnswer(
@@ -87,25 +88,36 @@ def _turn(message: dict[str, JSON], source: str) -> Turn:
             tool=text_or_none(name),
         )
         return Turn(role="tool", raw=message, answers=(answer,))
-    return Turn(role="assistant", raw=message, content=content, calls=asked(message, source))
+    calls, damaged = asked(message, source)
+    return Turn(role="assistant", raw=message, content=content, calls=calls, source=source, unread=damaged)
 
 
-def asked(message: dict[str, JSON], source: str) -> tuple[AskedCall, ...]:
-    """The calls of an assistant message: tool calls of both kinds, and the one function call of old."""
-    calls = []
-    for at, call in objects(message.get("tool_calls")):
-        kind = "custom" if isinstance(call.get("custom"), dict) else "function"
-        told = call.get(kind)
-        name = text_or_none(told.get("name")) if isinstance(told, dict) else None
-        if name is not None and isinstance(told, dict):
-            given = told.get("input") if kind == "custom" else arguments_of(told.get("arguments"))
-            id = text_or_none(call.get("id"))
-            calls.append(AskedCall(source=f"{source}/tool_calls/{at}", tool=name, arguments=given, call_id=id))
+def asked(message: dict[str, JSON], source: str) -> tuple[tuple[AskedCall, ...], tuple[str, ...]]:
+    """The calls of an assistant message (tool calls of both kinds, and the one function call of old), and pointers to
+    what should be a call and is none."""
+    held = tuple(_held(message, source))
+    calls = tuple(call for call in held if isinstance(call, AskedCall))
+    return calls, tuple(place for place in held if isinstance(place, str))
+
+
+def _held(message: dict[str, JSON], source: str) -> Iterator[AskedCall | str]:
+    listed = message.get("tool_calls") or []
+    for at, call in enumerate(listed if isinstance(listed, list) else [listed]):
+        yield _call(call, f"{source}/tool_calls/{at}")
     old = message.get("function_call")
-    if isinstance(old, dict) and isinstance(old.get("name"), str) and old["name"]:
-        given = arguments_of(old.get("arguments"))
-        calls.append(AskedCall(source=f"{source}/function_call", tool=old["name"], arguments=given))
-    return tuple(calls)
+    if old is not None:
+        yield _call({"function": old}, f"{source}/function_call")
+
+
+def _call(call: JSON, place: str) -> AskedCall | str:
+    held = call if isinstance(call, dict) else {}
+    kind = "custom" if isinstance(held.get("custom"), dict) else "function"
+    told = held.get(kind)
+    name = text_or_none(told.get("name")) if isinstance(told, dict) else None
+    if name is None or not isinstance(told, dict):
+        return place
+    given = told.get("input") if kind == "custom" else arguments_of(told.get("arguments"))
+    return AskedCall(source=place, tool=name, arguments=given, call_id=text_or_none(held.get("id")))
 
 
 def said(response: dict[str, JSON], base: str) -> Said:
@@ -115,13 +127,13 @@ def said(response: dict[str, JSON], base: str) -> Said:
         for at, choice in choices
         if isinstance(message := choice.get("message"), dict)
     ]
-    calls = tuple(asked(message, source) for message, source in messages)
+    held = [asked(message, source) for message, source in messages]
     notes = Notes()
-    for call in (call for group in calls for call in group):
-        notes.check_arguments(call)
+    for calls, damaged in held:
+        notes.check(calls, damaged)
     first = messages[0][0] if messages else {}
     return Said(
-        choices=calls,
+        choices=tuple(calls for calls, _ in held),
         said=text_of(first.get("content") or first.get("refusal")),
         usage=usage_of(response.get("usage"), USAGE),
         returned_model=text_or_none(response.get("model")),

@@ -18,7 +18,7 @@ from replaycases.importers.http.codec import (
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.openai_chat import api_version
-from replaycases.importers.http.responses_items import call_of, note_item, said_of, turns
+from replaycases.importers.http.responses_items import call_of, is_damaged, note_item, said_of, turns
 from replaycases.importers.http.sse import Stream
 
 JSON = Any
@@ -85,8 +85,7 @@ def said(response: dict[str, JSON], base: str) -> Said:
     items = objects(response.get("output"))
     calls = tuple(call for at, item in items if (call := call_of(item, f"{base}/output/{at}")) is not None)
     notes = Notes()
-    for call in calls:
-        notes.check_arguments(call)
+    notes.check(calls, [f"{base}/output/{at}" for at, item in items if is_damaged(item)])
     for at, item in items:
         note_item(notes, item, f"{base}/output/{at}")
     return Said(

@@ -36,6 +36,11 @@ _SERVER_SIDE = frozenset(
 )
 
 
+def is_damaged(item: dict[str, JSON]) -> bool:
+    """Whether an item should be a call and is none."""
+    return item.get("type") in ("function_call", "custom_tool_call") and text_or_none(item.get("name")) is None
+
+
 def call_of(item: dict[str, JSON], source: str) -> AskedCall | None:
     """The call of the workflow's that an item asks for."""
     kind = str(item.get("type"))
@@ -95,7 +100,9 @@ def assistant(said: list[tuple[str, dict[str, JSON]]]) -> Turn:
     items = [item for _, item in said]
     calls = tuple(call for source, item in said if (call := call_of(item, source)) is not None)
     messages = [{"type": "message", **item} for item in items]
-    return Turn(role="assistant", raw=items[0] if len(items) == 1 else items, content=said_of(messages), calls=calls)
+    damaged = tuple(source for source, item in said if is_damaged(item))
+    raw = items[0] if len(items) == 1 else items
+    return Turn(role="assistant", raw=raw, content=said_of(messages), calls=calls, source=said[0][0], unread=damaged)
 
 
 def _other(item: dict[str, JSON], source: str) -> Turn | None:
@@ -104,10 +111,10 @@ def _other(item: dict[str, JSON], source: str) -> Turn | None:
     if role in ("system", "developer"):
         return Turn(role="system", raw=item, content=text_of(item.get("content")))
     if role == "user":
-        return Turn(role="user", raw=item, content=text_of(item.get("content")))
+        return Turn(role="user", raw=item, content=text_of(item.get("content")), source=source)
     if kind == "mcp_approval_response":
         decision = {name: item[name] for name in ("approve", "reason") if item.get(name) is not None}
-        return Turn(role="user", raw=item, content=decision)
+        return Turn(role="user", raw=item, content=decision, source=source)
     answer = answer_of(item, source)
     return None if answer is None else Turn(role="tool", raw=item, answers=(answer,))
 

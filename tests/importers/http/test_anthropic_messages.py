@@ -144,6 +144,13 @@ def test_a_call_that_the_model_made_directly_has_no_note() -> None:
     assert anthropic_messages.said(body(use("t", "look", {}, caller={"type": "direct"})), "").notes == ()
 
 
+def test_what_should_be_a_call_and_is_none_is_noted() -> None:
+    damaged = {"type": "tool_use", "id": "t", "input": {}}
+    assert [note.source for note in anthropic_messages.said(body(damaged), "/b").notes] == ["/b/content/0"]
+    turn = anthropic_messages.sent({"messages": [{"role": "assistant", "content": [damaged]}]}, "/q")[0]
+    assert turn.unread == ("/q/messages/0/content/0",)
+
+
 def test_a_turn_that_the_provider_paused_says_so() -> None:
     said = anthropic_messages.said(body(stop="pause_turn"), "/b")
     assert [(note.kind, note.source) for note in said.notes] == [("server_side", "/b/stop_reason")]

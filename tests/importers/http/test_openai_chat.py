@@ -140,6 +140,14 @@ def test_arguments_that_hold_no_object_stay_text_and_are_noted() -> None:
     assert [note.kind for note in said.notes] == ["content_lost"]
 
 
+@pytest.mark.parametrize("damaged", [None, "x", {}, {"id": "a"}, {"function": {}}, {"function": {"name": ""}}])
+def test_what_should_be_a_call_and_is_none_is_noted(damaged: JSON) -> None:
+    message = {"role": "assistant", "tool_calls": [call("a", "look", {}), damaged]}
+    said = openai_chat.said(body(message), "")
+    assert ([len(choice) for choice in said.choices], [note.kind for note in said.notes]) == ([1], ["content_lost"])
+    assert openai_chat.sent({"messages": [message]}, "/q")[0].unread == ("/q/messages/0/tool_calls/1",)
+
+
 def test_the_turns_of_a_request() -> None:
     messages = [
         {"role": "developer", "content": "Help."},

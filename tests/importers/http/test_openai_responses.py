@@ -127,6 +127,12 @@ def test_what_the_provider_runs_itself_is_a_note_and_no_call(item: JSON, boundar
     ]
 
 
+def test_what_should_be_a_call_and_is_none_is_noted() -> None:
+    damaged = {"type": "function_call", "call_id": "a", "arguments": "{}"}
+    assert [note.source for note in openai_responses.said(body(damaged), "/b").notes] == ["/b/output/0"]
+    assert openai_responses.sent({"input": [damaged]}, "/q")[0].unread == ("/q/input/0",)
+
+
 def test_a_custom_tool_and_a_shell_of_the_workflow_are_calls() -> None:
     custom = {"type": "custom_tool_call", "call_id": "a", "name": "run", "input": "x = 1"}
     shell = {"type": "local_shell_call", "call_id": "b", "action": {"command": ["ls"]}}
