@@ -11,7 +11,7 @@ CORPUS = Path(os.environ.get("REPLAYCASES_CORPUS", Path(__file__).resolve().pare
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """One run of one file. `models` are model calls, `tools` the tool calls asked for by models or made by the workflow,
+    """One run of one file. `models` are model calls, `tools` the tool calls that models asked for or the workflow made,
     `answered` those of them whose answer is in the file, `failed` the model and tool calls that the format marks as
     failed. `runs` is how many the file holds."""
 
