@@ -77,7 +77,7 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
         why = f"Needed: every gate on the way to lane {lane}. Its page says which of them block now."
         yield NextStep(action=actions["promote"], why=why, address=reverse("case_promotion", args=[name]))
     elif case.lane == LaneName.BLOCKING and case.verdict not in ("", Label.VERIFIED_RED_TO_GREEN):
-        why = "It blocks, and no result that stands shows red and green any more. Compare again, or two people demote it."
+        why = "It blocks, and no result that stands shows red and green. Compare again, or two people demote it."
         yield NextStep(action=actions["request_comparison"], why=why, address=f"{reverse('case', args=[name])}#request")
     if case.flagged:
         why = "A re-review is asked for. A blocking case keeps blocking meanwhile."
