@@ -113,14 +113,16 @@ class Notes:
     def server_side(self, source: str, text: str, *, boundary: Any = "tool", cost: str = "") -> None:
         self.items.append(Note(kind="server_side", source=source, text=text, cost=cost, boundary=boundary))
 
-    def check(self, calls: Iterable[AskedCall], damaged: Iterable[str] = ()) -> None:
-        """Of calls whose arguments are no object, and of places where a call should be and is none."""
+    def check(self, calls: Iterable[AskedCall], damaged: Iterable[str] = (), texts: Iterable[str] = ()) -> None:
+        """Of calls whose arguments are no object, and of `damaged` places where a call should be and is none. The calls
+        at `texts` are made with text."""
+        meant = set(texts)
         self.items += [unread_call(place) for place in damaged]
         text = "the arguments of a tool call are no JSON object and stand as the text that they were"
         self.items += [
             Note(kind="content_lost", source=call.source, text=text, boundary="tool")
             for call in calls
-            if isinstance(call.arguments, str)
+            if isinstance(call.arguments, str) and call.source not in meant
         ]
 
 

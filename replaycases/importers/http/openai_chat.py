@@ -129,8 +129,9 @@ def said(response: dict[str, JSON], base: str) -> Said:
     ]
     held = [asked(message, source) for message, source in messages]
     notes = Notes()
-    for calls, damaged in held:
-        notes.check(calls, damaged)
+    for (calls, damaged), (message, source) in zip(held, messages, strict=True):
+        custom = [at for at, call in objects(message.get("tool_calls")) if isinstance(call.get("custom"), dict)]
+        notes.check(calls, damaged, [f"{source}/tool_calls/{at}" for at in custom])
     first = messages[0][0] if messages else {}
     return Said(
         choices=tuple(calls for calls, _ in held),

@@ -85,7 +85,9 @@ def said(response: dict[str, JSON], base: str) -> Said:
     items = objects(response.get("output"))
     calls = tuple(call for at, item in items if (call := call_of(item, f"{base}/output/{at}")) is not None)
     notes = Notes()
-    notes.check(calls, [f"{base}/output/{at}" for at, item in items if is_damaged(item)])
+    damaged = [f"{base}/output/{at}" for at, item in items if is_damaged(item)]
+    texts = [f"{base}/output/{at}" for at, item in items if item.get("type") != "function_call"]
+    notes.check(calls, damaged, texts)
     for at, item in items:
         note_item(notes, item, f"{base}/output/{at}")
     return Said(

@@ -130,6 +130,7 @@ def test_functions_of_old_and_custom_tools_are_calls() -> None:
     assert [(one.tool, one.arguments, one.call_id) for choice in said.choices for one in choice] == [
         ("look", {"n": 1}, None), ("run", "print()", "a"),
     ]  # fmt: skip
+    assert said.notes == ()
 
 
 def test_arguments_that_hold_no_object_stay_text_and_are_noted() -> None:

@@ -136,7 +136,9 @@ def test_what_should_be_a_call_and_is_none_is_noted() -> None:
 def test_a_custom_tool_and_a_shell_of_the_workflow_are_calls() -> None:
     custom = {"type": "custom_tool_call", "call_id": "a", "name": "run", "input": "x = 1"}
     shell = {"type": "local_shell_call", "call_id": "b", "action": {"command": ["ls"]}}
-    asked = openai_responses.said(body(custom, shell), "").choices[0]
+    said = openai_responses.said(body(custom, shell), "")
+    asked = said.choices[0]
+    assert said.notes == ()
     assert [(one.tool, one.arguments, one.call_id) for one in asked] == [
         ("run", "x = 1", "a"), ("local_shell", {"command": ["ls"]}, "b"),
     ]  # fmt: skip
