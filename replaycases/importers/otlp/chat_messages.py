@@ -58,7 +58,11 @@ class Turns:
             return [message]
         parts = message.get("parts")
         if not isinstance(parts, list):
-            return [self._written(message, source)]
+            blocks = message.get("content")
+            converse = isinstance(blocks, list) and any(
+                _holds(block, "toolUse", "toolResult", "text") for block in blocks
+            )
+            return self._converse(message, blocks, source) if converse else [self._written(message, source)]
         calls, answers, said = [], [], []
         for part in parts:
             kind = part.get("type") if isinstance(part, dict) else None
@@ -70,6 +74,17 @@ class Turns:
                 said.append(part)
         rest = _message(message, said, calls) if said or calls or not answers else None
         return [*answers, *([rest] if rest is not None else [])]
+
+    def _converse(self, message: dict[str, JSON], blocks: list[JSON], source: str) -> list[JSON]:
+        """A message of Bedrock's Converse, whose blocks are named by their only key."""
+        uses = [block["toolUse"] for block in blocks if _holds(block, "toolUse")]
+        results = [block["toolResult"] for block in blocks if _holds(block, "toolResult")]
+        said = [block for block in blocks if not _holds(block, "toolUse", "toolResult")]
+        calls = [self._call({**use, "id": use.get("toolUseId"), "arguments": use.get("input")}, source) for use in uses]
+        answers = [_result(result) for result in results]
+        content = said[0]["text"] if len(said) == 1 and _holds(said[0], "text") else said or None
+        rest = {**message, "content": content, **({"tool_calls": calls} if calls else {})}
+        return [*answers, *([rest] if said or calls or not answers else [])]
 
     def _written(self, message: dict[str, JSON], source: str) -> JSON:
         """A chat message as recorded, without what is empty or belongs to the response around it."""
@@ -103,6 +118,20 @@ def _answer(part: dict[str, JSON]) -> JSON:
     named = {"name": part["name"]} if part.get("name") is not None else {}
     key = next((key for key in ("response", "result", "content") if key in part), "response")
     return {"role": "tool", **known, **named, "content": part.get(key)}
+
+
+def _holds(block: JSON, *keys: str) -> bool:
+    """Whether this is a block of Bedrock's Converse with one of these: an object, or a text for `text`."""
+    if not isinstance(block, dict) or len(block) != 1:
+        return False
+    ((key, value),) = block.items()
+    return key in keys and isinstance(value, str if key == "text" else dict)
+
+
+def _result(result: dict[str, JSON]) -> JSON:
+    failed = {"status": "error"} if result.get("status") == "error" else {}
+    known = {"tool_call_id": result["toolUseId"]} if result.get("toolUseId") is not None else {}
+    return {"role": "tool", **known, "content": result.get("content"), **failed}
 
 
 def _message(message: dict[str, JSON], said: list[JSON], calls: list[JSON]) -> JSON:

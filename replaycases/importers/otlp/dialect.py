@@ -33,7 +33,7 @@ DIALECTS: tuple[Dialect, ...] = (
     ),
     Dialect(name="pydantic-ai", kind=pydantic_ai.kind, model=pydantic_ai.model, tool=pydantic_ai.tool),
     Dialect(name="traceloop", kind=traceloop.kind, model=traceloop.model, tool=traceloop.tool),
-    Dialect(name="genai-legacy", kind=genai_legacy.kind, model=genai_legacy.model),
+    Dialect(name="genai-legacy", kind=genai_legacy.kind, model=genai_legacy.model, tool=genai_legacy.tool),
     Dialect(name="genai", kind=genai.kind, model=genai.model),
 )
 

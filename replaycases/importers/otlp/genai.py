@@ -17,7 +17,7 @@ from replaycases.importers.otlp.chunks import retrieval_step
 from replaycases.importers.otlp.instants import ended_at, started_at
 from replaycases.importers.otlp.site import Kind, Notes, Site
 from replaycases.importers.otlp.telling import Output, Telling, error_of, serving_of, settings_of, usage_of
-from replaycases.importers.turns import arguments_of
+from replaycases.importers.turns import arguments_of, failure
 
 JSON = Any
 DETAILS = "gen_ai.client.inference.operation.details"
@@ -67,13 +67,20 @@ def kind(site: Site) -> Kind | None:
 
 
 def model(site: Site, notes: Notes) -> Telling:
-    details = next((item for item in site.happenings if item.name == DETAILS), None)
-    told = _content(site, notes)
+    told, details = _content(site, notes), _details(site)
     if details is not None and not told.holds_content:
-        held = Site(span=replace(site.span, attributes=details.fields, source=details.source))
-        told = _content(held, notes)
-        return replace(told, **_facts(site, {**details.fields, **site.span.attributes}))
+        told = _content(details, notes)
+        return replace(told, **_facts(site, {**details.span.attributes, **site.span.attributes}))
     return replace(told, **_facts(site, site.span.attributes))
+
+
+def _details(site: Site) -> Site | None:
+    """What the events of the details say together; some tools write one for what was sent and one for the answer."""
+    events = [item for item in site.happenings if item.name == DETAILS]
+    if not events:
+        return None
+    fields = {key: value for event in events for key, value in event.fields.items()}
+    return Site(span=replace(site.span, attributes=fields, source=events[0].source))
 
 
 def facts(site: Site) -> dict[str, Any]:
@@ -143,12 +150,30 @@ def tool(site: Site, notes: Notes) -> ToolStep:
     name = site.text("gen_ai.tool.name") or site.span.name.removeprefix("execute_tool ") or "unknown"
     raw = site.first("gen_ai.tool.call.arguments", "gen_ai.tool.arguments")
     result = site.first("gen_ai.tool.call.result", "gen_ai.tool.message", "gen_ai.tool.output")
+    details = _details(site)
+    if details is not None:
+        raw = _part(details, INPUT, ("arguments",), notes) if raw is None else raw
+        result = _part(details, OUTPUT, ("response", "result"), notes) if result is None else result
     return tool_step(site, name, None if raw is None else arguments_of(raw), result, site.text("gen_ai.tool.call.id"))
+
+
+def _part(details: Site, name: str, keys: tuple[str, ...], notes: Notes) -> JSON:
+    """The call or the answer of a tool's run whose details hold them as messages."""
+    messages = details.json(name, notes)
+    for message in messages if isinstance(messages, list) else ():
+        parts = message.get("parts") if isinstance(message, dict) else None
+        for part in parts if isinstance(parts, list) else ():
+            found = [part[key] for key in keys if isinstance(part, dict) and part.get(key) is not None]
+            if found:
+                return found[0]
+    return None
 
 
 def tool_step(site: Site, name: str, arguments: JSON, result: JSON, call_id: str) -> ToolStep:
     """A tool's run; `arguments` and `result` are None where the span has none."""
     error = error_of(site)
+    if error is None and site.first("gen_ai.tool.status", "gen_ai.tool.call.status") == "error":
+        error = failure(result)
     return ToolStep(
         source=site.span.source,
         started_at=started_at(site.span),

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from replaycases.importers.neutral import ToolStep
 from replaycases.importers.otlp import genai
 from replaycases.importers.otlp.site import Happening, Kind, Notes, Site
 from replaycases.importers.otlp.telling import Output, Telling
+from replaycases.importers.otlp.values import json_in
+from replaycases.importers.turns import arguments_of
 
 JSON = Any
 _ROLES = {
@@ -34,11 +37,12 @@ _BESIDE = (
 
 
 def kind(site: Site) -> Kind | None:
-    """Only a model call whose content is in such events."""
+    """Only a model call or a tool's run whose content is in such events."""
     known = genai.kind(site)
-    if known != "model" or site.first(genai.INPUT, genai.OUTPUT) is not None:
+    own = {"model": (genai.INPUT, genai.OUTPUT), "tool": ("gen_ai.tool.call.arguments", "gen_ai.tool.call.result")}
+    if known not in own or site.first(*own[known]) is not None:
         return None
-    return "model" if any(item.name in _ROLES or item.name == CHOICE for item in site.happenings) else None
+    return known if any(item.name in _ROLES or item.name == CHOICE for item in site.happenings) else None
 
 
 def model(site: Site, notes: Notes) -> Telling:
@@ -51,20 +55,33 @@ def of_events(happenings: Sequence[Happening]) -> Telling:
     return Telling(sent=sent or None, outputs=list(_outputs(said)) or None)
 
 
+def tool(site: Site, notes: Notes) -> ToolStep:
+    """A tool's run that holds its call as a tool's message and its answer as a choice."""
+    asked = next((item.fields.get("content") for item in site.happenings if item.name == "gen_ai.tool.message"), None)
+    told = next((item.fields.get("message") for item in site.happenings if item.name == CHOICE), None)
+    name = site.text("gen_ai.tool.name") or "unknown"
+    arguments = None if asked is None else arguments_of(asked)
+    return genai.tool_step(site, name, arguments, _blocks(told), site.text("gen_ai.tool.call.id"))
+
+
 def _message(item: Happening) -> JSON:
     """The body as a chat message: its role is in the event's name, a tool's answer names its call by `id`."""
     body = {key: value for key, value in item.fields.items() if key not in _BESIDE}
+    if "content" in body:
+        body["content"] = _blocks(body["content"])
     role = _ROLES[item.name]
     if role == "tool":
         call = body.pop("id", None)
-        return {"role": "tool", **({} if call is None else {"tool_call_id": call}), **body}
-    return {"role": role, **body}
+        return {**body, "role": "tool", **({} if call is None else {"tool_call_id": call})}
+    return {**body, "role": role}
 
 
 def _outputs(said: Iterable[Happening]) -> Iterable[Output]:
     for item in said:
         message = item.fields.get("message")
-        if not isinstance(message, dict):
+        if isinstance(message, str | list):
+            message = {"content": _blocks(message)}
+        elif not isinstance(message, dict):
             message = {key: value for key, value in item.fields.items() if key not in (*_BESIDE, "finish_reason")}
         finish = item.fields.get("finish_reason")
         yield Output(
@@ -72,3 +89,11 @@ def _outputs(said: Iterable[Happening]) -> Iterable[Output]:
             source=item.source,
             finish=finish if isinstance(finish, str) else None,
         )
+
+
+def _blocks(content: JSON) -> JSON:
+    """Content that an event can hold as text only: a list of blocks was encoded, and is one again."""
+    if not isinstance(content, str) or not content.startswith("[{"):
+        return content
+    found = json_in(content, [])
+    return found if isinstance(found, list) and all(isinstance(block, dict) for block in found) else content

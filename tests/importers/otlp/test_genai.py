@@ -17,6 +17,7 @@ CALL = {"type": "tool_call", "id": "c1", "name": "find", "arguments": '{"id": "7
 CALLS = {"role": "assistant", "parts": [CALL], "finish_reason": "tool_calls"}
 TOLD = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "at sea"}]}
 SAID = {"role": "assistant", "parts": [{"type": "text", "content": "At sea."}], "finish_reason": "stop"}
+DETAILS = "gen_ai.client.inference.operation.details"
 CATALOGUE = [{"type": "function", "name": "find", "parameters": {"type": "object"}}]
 
 
@@ -75,13 +76,31 @@ def test_structured_values_are_read_as_their_json_text_is() -> None:
 def test_content_is_taken_from_the_event_of_the_details_too() -> None:
     bare = {key: value for key, value in FIRST.items() if "messages" not in key}
     details = {key: value for key, value in FIRST.items() if "messages" in key}
-    name = "gen_ai.client.inference.operation.details"
-    from_log = record(name, None, of=1) | {"attributes": export_pairs(details)}
-    in_span = {"name": name, "timeUnixNano": "5", "attributes": export_pairs(details)}
+    from_log = record(DETAILS, None, of=1) | {"attributes": export_pairs(details)}
+    in_span = {"name": DETAILS, "timeUnixNano": "5", "attributes": export_pairs(details)}
     for data in (export(span(1, attributes=bare), logs=[from_log]), export(span(1, attributes=bare, events=[in_span]))):
         step = models(run_of(data))[0]
         assert (step.answered, len(step.request["messages"])) == (True, 2)
         assert step.serving == {"provider": "openai", "requested_model": "m", "returned_model": "m-1"}
+
+
+def test_details_in_two_events_are_put_together() -> None:
+    bare = {key: value for key, value in FIRST.items() if "messages" not in key}
+    parts = [{key: value} for key, value in FIRST.items() if "messages" in key]
+    events = [{"name": DETAILS, "timeUnixNano": "5", "attributes": export_pairs(part)} for part in parts]
+    (step,) = models(run_of(export(span(1, attributes=bare, events=events))))
+    assert (step.answered, len(step.request["messages"])) == (True, 2)
+
+
+def test_a_tool_s_run_may_hold_its_call_and_answer_as_details() -> None:
+    named = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"}
+    messages = {
+        "gen_ai.input.messages": json.dumps([{"role": "tool", "parts": [{**CALL, "arguments": {"id": "7"}}]}]),
+        "gen_ai.output.messages": json.dumps([TOLD]),
+    }
+    event = {"name": DETAILS, "timeUnixNano": "5", "attributes": export_pairs(messages)}
+    (step,) = tools(run_of(export(span(1, attributes=named, events=[event]))))
+    assert (step.arguments, step.value) == ({"id": "7"}, "at sea")
 
 
 def export_pairs(attributes: dict[str, Any]) -> list[dict[str, Any]]:

@@ -82,3 +82,35 @@ def test_records_without_spans_are_refused_by_name() -> None:
 def test_records_of_another_trace_are_nobody_s() -> None:
     other = [{**row, "traceId": "f" * 32} for row in logs()]
     assert [step.answered for step in models(run_of(export(*spans(), logs=other)))] == [False, False]
+
+
+def test_blocks_of_converse_in_events_are_calls_and_answers() -> None:
+    use = {"toolUse": {"toolUseId": "c1", "name": "find", "input": {"id": "7"}}}
+    result = {"toolResult": {"toolUseId": "c1", "status": "success", "content": [{"text": "at sea"}]}}
+    first = [event("gen_ai.user.message", content=[{"text": "Where is it?"}]), event("gen_ai.choice", message=[use])]
+    second = [
+        *first[:1],
+        event("gen_ai.assistant.message", content=[use]),
+        event("gen_ai.tool.message", content=[result]),
+        event("gen_ai.choice", message=[{"text": "At sea."}], finish_reason="end_turn"),
+    ]
+    run = run_of(export(span(1, attributes=BARE, events=first), span(2, attributes=BARE, events=second)))
+    assert [(step.tool, step.arguments, step.value) for step in tools(run)] == [
+        ("find", {"id": "7"}, [{"text": "at sea"}])
+    ]
+    last = models(run)[1]
+    assert [message["role"] for message in last.request["messages"]] == ["user", "assistant", "tool"]
+    assert last.response == {"message": {"role": "assistant", "content": "At sea."}, "finish_reason": "end_turn"}
+
+
+def event(name: str, **fields: Any) -> dict[str, Any]:
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in fields.items()}
+    return {"name": name, "timeUnixNano": "1", "attributes": pairs(texts)}
+
+
+@pytest.mark.parametrize("status", ["success", "error"])
+def test_a_tool_s_run_with_its_call_and_answer_in_events(status: str) -> None:
+    named = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find", "gen_ai.tool.status": status}
+    told = [event("gen_ai.tool.message", content={"id": "7"}), event("gen_ai.choice", message=[{"text": "at sea"}])]
+    (step,) = tools(run_of(export(span(1, attributes=named, events=told))))
+    assert (step.arguments, step.value, step.error is None) == ({"id": "7"}, [{"text": "at sea"}], status == "success")
