@@ -59,10 +59,9 @@ class Turns:
         parts = message.get("parts")
         if not isinstance(parts, list):
             blocks = message.get("content")
-            converse = isinstance(blocks, list) and any(
-                _holds(block, "toolUse", "toolResult", "text") for block in blocks
-            )
-            return self._converse(message, blocks, source) if converse else [self._written(message, source)]
+            if isinstance(blocks, list) and any(_holds(block, "toolUse", "toolResult", "text") for block in blocks):
+                return self._converse(message, blocks, source)
+            return [self._written(message, source)]
         calls, answers, said = [], [], []
         for part in parts:
             kind = part.get("type") if isinstance(part, dict) else None
