@@ -36,6 +36,7 @@ _KINDS: dict[str, Kind] = {
 }
 _SETTINGS = ("gen_ai.request.", "gen_ai.openai.request.", "openai.request.")
 _NO_SETTINGS = frozenset({"model", "stream", "is_streaming", "api_version"})
+TRANSPORT = ("gen_ai.request.stream", "gen_ai.request.is_streaming", "gen_ai.is_streaming", "llm.is_streaming")
 _USAGE = {
     "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
     "output_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),

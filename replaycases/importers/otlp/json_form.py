@@ -17,7 +17,9 @@ from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span, Spa
 from replaycases.importers.otlp.values import attributes_of, id_of, nanos
 
 JSON = Any
-SPANS = ("resourceSpans", "resource_spans", "batches")
+_BATCHES = "batches"  # what Tempo calls them
+_METRICS = ("resourceMetrics", "resource_metrics")
+SPANS = ("resourceSpans", "resource_spans", _BATCHES)
 LOGS = ("resourceLogs", "resource_logs")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 _LOG_SCOPES = ("scopeLogs", "scope_logs")
@@ -138,13 +140,19 @@ def _take(base: str, document: JSON, export: Export) -> bool:
     known = False
     for name in (*SPANS, *LOGS):
         groups = document.get(name)
-        if isinstance(groups, list):
+        if isinstance(groups, list) and (name != _BATCHES or _are_batches(groups)):
             known = True
             for at in range(len(groups)):
                 group, groups[at] = groups[at], None
                 if isinstance(group, dict):
                     _group(f"{base}/{name}/{at}", group, export, logs=name in LOGS)
+    if not known and not any(name in document for name in _METRICS):
+        export.faults = tuple(dict.fromkeys((*export.faults, "an entry that is no export was dropped")))
     return known
+
+
+def _are_batches(groups: list[JSON]) -> bool:
+    return bool(groups) and all(isinstance(group, dict) and any(key in group for key in _SCOPES) for group in groups)
 
 
 def _group(base: str, group: dict[str, JSON], export: Export, *, logs: bool) -> None:

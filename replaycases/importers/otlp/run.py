@@ -11,6 +11,7 @@ from replaycases.importers.conversation import AgentTool, Recorded, Turn, assemb
 from replaycases.importers.neutral import ModelStep, NeutralRun, Part, RetrievalStep, Step, ToolStep
 from replaycases.importers.otlp import pydantic_ai
 from replaycases.importers.otlp.chat_messages import Turns
+from replaycases.importers.otlp.genai import TRANSPORT
 from replaycases.importers.otlp.instants import instant
 from replaycases.importers.otlp.order import as_asked, check_clocks, moment, note_missing_calls
 from replaycases.importers.otlp.selection import Place, Selection, select
@@ -66,8 +67,11 @@ def run_of(
 
 
 def _left_out(selection: Selection) -> tuple[str, ...]:
+    """Spans that are no step, and attributes that say how an answer travelled."""
     twice = (place.site.span.source for place in selection.places if not place.taken)
-    return (*(span.source for span in selection.others), *twice)
+    models = (place.site for place in selection.places if place.taken and place.kind == "model")
+    transport = (site.pointer(key) for site in models for key in TRANSPORT if key in site.span.attributes)
+    return (*(span.source for span in selection.others), *twice, *transport)
 
 
 def _item(place: Place, selection: Selection, turns: Turns, notes: Notes) -> Recorded:

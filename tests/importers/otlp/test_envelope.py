@@ -98,6 +98,20 @@ def test_two_files_put_together_are_one(request_bytes: bytes) -> None:
     assert found.logs[0].span_id == found.spans[0].span_id
 
 
+def test_what_tempo_calls_batches_is_read_and_what_others_do_is_not() -> None:
+    renamed = json.loads(export(span(1)))
+    trace = {"batches": renamed["resourceSpans"]}
+    assert len(read(json.dumps(trace).encode()).spans) == 1
+    assert len(read(json.dumps({"trace": renamed}).encode()).spans) == 1
+    assert envelope.read_file(b'{"batches": [{"id": 1}]}') is None
+
+
+def test_a_line_that_is_no_export_is_said_and_one_of_metrics_is_not() -> None:
+    data = export(span(1)) + b'\n{"resourceMetrics": []}\n'
+    assert read(data).faults == ()
+    assert read(data + b'{"message": "x"}\n').faults == ("an entry that is no export was dropped",)
+
+
 def protobuf_logs() -> bytes:
     logs = LogsData()
     row = logs.resource_logs.add().scope_logs.add().log_records.add()

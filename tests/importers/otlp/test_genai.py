@@ -231,6 +231,13 @@ def test_spans_that_are_no_boundary_are_left_out_and_listed() -> None:
     assert [source[-1] for source in run.left_out] == ["0", "1"]
 
 
+def test_how_an_answer_travelled_is_no_setting_and_is_listed() -> None:
+    run = run_of(export(span(1, attributes={"gen_ai.request.stream": True, "gen_ai.request.seed": 1} | FIRST)))
+    assert run.serving is not None
+    assert run.serving["settings"] == {"seed": 1}
+    assert run.left_out == ("/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value",)
+
+
 def test_who_asked_is_what_the_outermost_span_says() -> None:
     run = run_of(export(span(1, attributes={"user.id": "u-1"}), span(2, attributes=FIRST, parent=1)))
     assert run.identity == {"user.id": "u-1"}
