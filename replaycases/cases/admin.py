@@ -114,7 +114,7 @@ class RunSetAdmin(ReadOnlyAdmin[RunSet]):
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin[Run]):
-    exclude = ["reason", "stderr", "progress"]
+    exclude = ["reason", "progress"]
     list_display = ["number", "project", "state", "status", "boundary_passed", "attempts", "worker", "finished_at"]
     list_filter = ["project", "state"]
     list_select_related = ["project"]

@@ -90,7 +90,6 @@ def _result(manifest: Manifest) -> jobs.Result:
         boundary_passed=manifest.boundary_passed,
         observation_hash=manifest["observation_hash"],
         matching_policy=digest(manifest["matching_policy"]),
-        stderr=manifest["stderr"],
     )
 
 

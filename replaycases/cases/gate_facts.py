@@ -282,7 +282,7 @@ class Bundle:
 def runs_where(wanted: Q) -> QuerySet[Run]:
     """The chosen runs by number, with their sets and implementations, without what they said. One query."""
     every = Run.objects.filter(wanted).select_related("run_set__implementation", "run_set__voided_by")
-    return every.order_by("number").defer("stderr", "progress", "run_set__implementation__spec")
+    return every.order_by("number").defer("progress", "run_set__implementation__spec")
 
 
 def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:

@@ -34,7 +34,6 @@ from replaycases.cases.models import (
     RunState,
 )
 
-STDERR_CAP = 64 * 1024
 REASON_CAP = 2000
 # Messages a sweep sends at most: a long queue must not fill the broker with hints about the same runs.
 SWEEP_BATCH = 200
@@ -64,7 +63,6 @@ class Result:
     boundary_passed: bool | None
     observation_hash: str
     matching_policy: str
-    stderr: str
 
 
 # --- requesting -----------------------------------------------------------------------------------------------------
@@ -216,7 +214,6 @@ def finish(held: Lease, result: Result) -> None:
             boundary_passed=result.boundary_passed,
             observation_hash=result.observation_hash,
             matching_policy=result.matching_policy,
-            stderr=evidence.printable(result.stderr, cap=STDERR_CAP),
         )
 
 

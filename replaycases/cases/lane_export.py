@@ -173,7 +173,7 @@ def _runs(stay: LaneEntry, affected: Implementation) -> QuerySet[Run]:
         run_set__mode="replay",
         run_set__voided_at=None,
     )
-    return runs.select_related(*related).defer(*bodies, "stderr", "progress").order_by("number")
+    return runs.select_related(*related).defer(*bodies, "progress").order_by("number")
 
 
 def _quarantined(paths: list[str]) -> str:

@@ -81,7 +81,7 @@ def context(run: Run, *, user: User) -> dict[str, Any]:
         "calls_total": len(manifest["calls"]) if manifest else 0,
         "divergence": divergence_of(manifest) if manifest else None,
         "outcome": outcome_of(manifest) if manifest else None,
-        "stderr": words.whole(run.stderr) if readable else None,
+        "stderr": words.whole(evidence.printable(manifest["stderr"])) if manifest and manifest["stderr"] else None,
     }
 
 

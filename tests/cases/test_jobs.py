@@ -24,7 +24,6 @@ RESULT = jobs.Result(
     boundary_passed=True,
     observation_hash="sha256:1",
     matching_policy="sha256:2",
-    stderr="",
 )
 
 

@@ -49,7 +49,6 @@ def end(run: Run, script: Script, *, stderr: str = "", tier: str = "bubblewrap")
             boundary_passed=manifest.boundary_passed,
             observation_hash=manifest["observation_hash"],
             matching_policy=digest(manifest["matching_policy"]),
-            stderr=manifest["stderr"],
         ),
     )
 

@@ -59,7 +59,7 @@ class RunSetViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
 
 
 class RunViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
-    queryset = Run.objects.select_related("project").defer("stderr", "progress")
+    queryset = Run.objects.select_related("project").defer("progress")
     serializer_class = RunSerializer
     filterset_class = RunFilter
 

@@ -9,9 +9,12 @@ from replaycases.cases import sealing
 def seal(apps, schema_editor):
     using = schema_editor.connection.alias
     payloads = apps.get_model("cases", "Payload").objects.using(using)
+    now = timezone.now()
     for payload in payloads.filter(classification="quarantined").select_related("project").iterator(chunk_size=10):
         if payload.expires_at is None:
-            payload.expires_at = timezone.now() + timedelta(days=payload.project.retention_days)
+            payload.expires_at = now + timedelta(days=payload.project.retention_days)
+        # What is past its time is sealed for the next hour: from then on it is destroyed as everything else is.
+        payload.expires_at = max(payload.expires_at, now + timedelta(hours=1))
         sealing.seal(payload, bytes(payload.body))
         payload.save(update_fields=["expires_at", "key_id", "key_hour", "data_key", "body"])
 

@@ -77,7 +77,7 @@ class Comparison(models.Model):
         return (
             Run.objects.filter(run_set__in=self.sets_read().filter(voided_at=None))
             .select_related("run_set__implementation", "run_set__control", "manifest")
-            .defer("manifest__body", "stderr", "progress")
+            .defer("manifest__body", "progress")
             .order_by("number")
         )
 

@@ -118,7 +118,6 @@ class Run(models.Model):
     observation_hash = models.CharField(max_length=DIGEST_LENGTH, blank=True)
     matching_policy = models.CharField(max_length=DIGEST_LENGTH, blank=True)
     reason = models.TextField(blank=True)
-    stderr = models.TextField(blank=True)
     progress = models.TextField(blank=True)
 
     objects: ClassVar[ScopedQuerySet[Run]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]

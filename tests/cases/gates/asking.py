@@ -66,7 +66,6 @@ def ended(run: Run, *, status: str = "finished", passed: bool | None = True, obs
         boundary_passed=passed,
         observation_hash=observed,
         matching_policy="",
-        stderr="",
     )
     jobs.finish(held, result)
 
