@@ -40,6 +40,7 @@ class Call:
     follows: Call | None = None
     said: Said = field(default_factory=Said)
     notes: list[Note] = field(default_factory=list)
+    echoes: dict[str | None, Turn] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sent = self.exchange.request.json
@@ -65,15 +66,17 @@ class Call:
         turns = self.codec.sent(self.request, self.exchange.request_source)
         if self.follows is None:
             return turns
-        earlier = self.follows.said
-        before = Turn(
-            role="assistant",
-            raw={"previous_response_id": self.codec.previous(self.request)},
-            content=earlier.said,
-            calls=earlier.choices[0] if earlier.choices else (),
-        )
+        before = self.follows.echo(self.codec.previous(self.request))
         told = sum(turn.role == "system" for turn in turns[:1])
         return (*turns[:told], before, *turns[told:])
+
+    def echo(self, named: str | None) -> Turn:
+        """The turn that its answer is in a request which goes on from it: one and the same for all that do."""
+        if named not in self.echoes:
+            calls = self.said.choices[0] if self.said.choices else ()
+            raw = {"previous_response_id": named}
+            self.echoes[named] = Turn(role="assistant", raw=raw, content=self.said.said, calls=calls)
+        return self.echoes[named]
 
     def step(self, said: Said) -> ModelStep:
         kept = {

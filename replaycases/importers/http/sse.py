@@ -5,14 +5,18 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.strict_json import parse
+from replaycases.importers.findings import refused
 from replaycases.importers.foreign_file import LIMITS
 
 JSON = Any
 DONE = b"[DONE]"
+MAX_EVENTS = 500_000
+MAX_SPOILT = 1000
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
@@ -35,19 +39,32 @@ def is_stream(data: bytes, content_type: str = "") -> bool:
 
 
 def read_stream(data: bytes) -> Stream:
-    """The events of a stream, whatever is wrong with it."""
-    events: list[tuple[str, dict[str, JSON]]] = []
-    done, spoilt = False, 0
-    for name, text in pieces(data):
-        if text.strip() == DONE:
-            done = True
-            continue
-        value = _object(text)
-        if value is None:
-            spoilt += 1
-        else:
-            events.append((name, value))
-    return Stream(events=tuple(events), done=done, spoilt=spoilt)
+    """The events of a stream, whatever is wrong with it; after so much that is wrong the rest is not read. Raises
+    ImportRefused for more events than any answer has."""
+    found = list(islice(pieces(data), MAX_EVENTS + 1))
+    if len(found) > MAX_EVENTS:
+        hint = "Export one run at a time."
+        raise refused("too-large", "", f"a streamed answer has more than {MAX_EVENTS} events", hint)
+    told = [(name, text) for name, text in found if text.strip() != DONE]
+    values = _all_objects([text for _, text in told])
+    events = tuple((name, value) for (name, _), value in zip(told, values, strict=False) if value is not None)
+    return Stream(events=events, done=len(told) < len(found), spoilt=values.count(None))
+
+
+def _all_objects(texts: list[bytes]) -> list[dict[str, JSON] | None]:
+    """The object in each text, None where it is none: all at once if they are whole, or all but the last."""
+    for whole in (len(texts), len(texts) - 1):
+        together = _parsed(b"[" + b",".join(texts[:whole]) + b"]") if whole > 0 else None
+        if isinstance(together, list) and len(together) == whole and all(isinstance(item, dict) for item in together):
+            return [*together, *(_object(text) for text in texts[whole:])]
+    values: list[dict[str, JSON] | None] = []
+    spoilt = 0
+    for text in texts:
+        values.append(_object(text))
+        spoilt += values[-1] is None
+        if spoilt > MAX_SPOILT:
+            break
+    return values
 
 
 def pieces(data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -81,8 +98,12 @@ def _events(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _object(text: bytes) -> dict[str, JSON] | None:
+    value = _parsed(text)
+    return value if isinstance(value, dict) else None
+
+
+def _parsed(text: bytes) -> JSON:
     try:
-        value = parse(text, limits=LIMITS)
+        return parse(text, limits=LIMITS)
     except FixtureInvalid:
         return None
-    return value if isinstance(value, dict) else None

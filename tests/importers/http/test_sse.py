@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.http import sse
 from replaycases.importers.http.sse import is_stream, read_stream
 
 OBJECTS = st.dictionaries(st.text(max_size=3), st.text(max_size=5), max_size=2)
@@ -40,6 +42,24 @@ def test_a_last_event_without_its_blank_line_is_read() -> None:
 def test_an_event_that_breaks_off_is_counted_and_the_others_stay() -> None:
     stream = read_stream(b'data: {"a": 1}\n\ndata: {"b": ')
     assert (stream.events, stream.spoilt) == ((("", {"a": 1}),), 1)
+
+
+def test_events_are_told_apart_even_where_their_texts_would_make_one_value_together() -> None:
+    assert read_stream(b'data: {"a": [1\n\ndata: 2]}\n\n').spoilt == 2
+    stream = read_stream(b'data: {"a": 1}\n\ndata: x\n\ndata: {"b": 2}\n\ndata: [DONE]\n\n')
+    assert (stream.events, stream.spoilt, stream.done) == ((("", {"a": 1}), ("", {"b": 2})), 1, True)
+
+
+def test_more_events_than_any_answer_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "MAX_EVENTS", 3)
+    assert len(read_stream(b"data: {}\n\n" * 3).events) == 3
+    with pytest.raises(ImportRefused, match="3 events"):
+        read_stream(b"data: {}\n\n" * 4)
+
+
+def test_a_stream_of_nothing_but_damage_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "MAX_SPOILT", 3)
+    assert read_stream(b"data: x\n\n" * 50).spoilt == 4
 
 
 def test_chunks_on_lines_are_read_as_a_stream() -> None:
