@@ -31,6 +31,6 @@ def serving_of(exchange: HttpExchange, codec: Codec, request: dict[str, JSON], r
         "requested_model": text_or_none(request.get("model")) or (unquote(in_path[1]) if in_path else None),
         "returned_model": returned,
         "api_version": codec.api_version(exchange),
-        "settings": {name: value for name, value in request.items() if name in codec.settings},
+        "settings": {name: value for name, value in request.items() if name in codec.settings} if request else None,
     }
     return {name: value for name, value in parts.items() if value is not None}
