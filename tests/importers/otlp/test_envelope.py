@@ -134,6 +134,20 @@ def test_records_are_told_from_spans_in_protobuf() -> None:
     assert found.spans == []
 
 
+def test_a_record_without_ids_is_no_span_either() -> None:
+    logs = LogsData()
+    logs.resource_logs.add().scope_logs.add().log_records.add().body.string_value = "said"
+    found = read(logs.SerializeToString())
+    assert (len(found.spans), len(found.logs)) == (0, 1)
+
+
+def test_an_attribute_that_stands_twice_is_said_and_the_last_is_kept() -> None:
+    row = span(1)
+    row["attributes"] = [{"key": "k", "value": {"stringValue": text}} for text in ("a", "b")]
+    found = read(export(row)).spans[0]
+    assert (found.attributes, found.faults) == ({"k": "b"}, (values.TWICE,))
+
+
 def test_what_is_dumped_is_read_again() -> None:
     attributes = {"text": "ü", "n": -3, "x": 0.5, "on": False, "none": None, "list": [1, "a"], "map": {"k": [{}]}}
     events = [{"name": "e", "timeUnixNano": "7", "attributes": []}]

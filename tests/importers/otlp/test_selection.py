@@ -161,3 +161,41 @@ def test_the_traces_of_a_file_are_its_runs() -> None:
     data = export(span(1, attributes=FIRST), other)
     assert [len(models(run_of(data, run))) for run in (0, 1)] == [1, 1]
     assert run_of(data, 1).trace_id == "f" * 32
+
+
+def test_another_tool_inside_a_tool_does_not_stand_for_it() -> None:
+    bare = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
+    run = run_of(export(span(1, attributes=bare, lasts=9), span(2, attributes=TOOL, parent=1)))
+    assert [step.tool for step in tools(run)] == ["look"]
+
+
+def test_model_calls_go_by_their_start_and_at_equal_starts_by_their_end() -> None:
+    short, long = chat([ASKED], [SAID]), chat([SYSTEM, ASKED], [SAID])
+    by_start = run_of(export(span(2, attributes=long, at=9), span(1, attributes=short, at=1)))
+    by_end = run_of(export(span(2, attributes=long, at=1, lasts=9), span(1, attributes=short, at=1, lasts=1)))
+    for run in (by_start, by_end):
+        assert [len(step.request["messages"]) for step in models(run)] == [1, 2]
+
+
+def test_a_start_outside_the_parent_is_said() -> None:
+    run = run_of(export(span(2, attributes=AGENT, at=2, lasts=5), span(9, attributes=FIRST, parent=2, at=50)))
+    assert kinds(run).count("clock_contradiction") == 1
+
+
+def test_each_failed_call_has_its_own_note_and_lacks_its_request_only() -> None:
+    failed = BARE | {"error.type": "Timeout"}
+    run = run_of(export(span(1, attributes=failed), span(2, attributes=failed)))
+    assert kinds(run) == ["failed_call", "failed_call", "content_lost"]
+    assert run.notes[-1].text.startswith("what this model call was sent is not in the file")
+
+
+def test_what_the_outermost_span_was_given_starts_a_run_without_requests() -> None:
+    rows = (span(1, attributes={"input.value": '{"question": "Where?"}'}), span(2, attributes=BARE, parent=1))
+    assert run_of(export(*rows)).input == {"question": "Where?"}
+
+
+def test_numbers_in_messages_that_cannot_stand_in_a_fixture_are_kept_as_text() -> None:
+    part = {"type": "data", "id": 2**60}
+    run = run_of(export(span(1, attributes=chat([{"role": "user", "parts": [part]}], [SAID]))))
+    assert models(run)[0].request["messages"][0]["content"] == [{"type": "data", "id": str(2**60)}]
+    assert kinds(run) == ["content_lost"]
