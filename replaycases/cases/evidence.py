@@ -46,9 +46,12 @@ def store(
     evidence whoever brings them: storing them again tightens what is there, never loosens it. The more restricted
     classification and the earlier expiry hold (no expiry is the latest), unless a reviewer approved exactly these bytes
     as redacted. Their media type stays as it was. Quarantined bytes are sealed, and have an end: ValueError without
-    one. Bytes that were destroyed are not brought back: EvidenceDestroyed."""
+    one, EvidenceDestroyed where it has passed. A row whose bytes were destroyed stays as it is: who brings the same
+    bytes anew makes another one, which no earlier case reads."""
     if len(data) > settings.MAX_UPLOAD_BYTES:
         raise EvidenceTooLarge(f"{len(data)} bytes; at most {settings.MAX_UPLOAD_BYTES} are kept")
+    if classification == Classification.QUARANTINED and expires_at is not None and expires_at <= timezone.now():
+        raise EvidenceDestroyed(OVER)
     payload = Payload(
         project=project,
         digest=digest_of(data),
@@ -69,16 +72,17 @@ def store(
             assert kept is not None
         if kept.pk != payload.pk and kept.released_at is None:
             _tighten(kept, data, classification, expires_at)
+        sealing.require_known(kept)
     return kept
 
 
 def _there(payload: Payload) -> Payload | None:
-    found = Payload.objects.filter(project=payload.project, digest=payload.digest)
+    found = Payload.objects.filter(project=payload.project, digest=payload.digest, purged_at=None)
     return found.select_for_update().defer("body").first()
 
 
 def _tighten(kept: Payload, data: bytes, classification: Classification, expires_at: datetime | None) -> None:
-    if kept.purged_at is not None:
+    if is_gone(kept):
         raise EvidenceDestroyed(destroyed(kept))
     strictest = min(Classification(kept.classification), classification, key=list(Classification).index)
     ends = min((at for at in (kept.expires_at, expires_at) if at is not None), default=None)
@@ -93,20 +97,46 @@ def _tighten(kept: Payload, data: bytes, classification: Classification, expires
 
 
 def lengthen(payload: Payload, until: datetime) -> bool:
-    """Move the end of raw evidence to a later time, so that it can be opened until then. Whether it was moved."""
+    """Move the end of raw evidence to a later time, so that it can be opened until then. Whether it was moved: what has
+    ended stays ended."""
     kept = Payload.objects.select_for_update().defer("body").get(pk=payload.pk)
-    if kept.data_key is None or kept.expires_at is None or kept.expires_at >= until:
+    if kept.data_key is None or kept.expires_at is None or kept.expires_at >= until or is_gone(kept):
         return False
     kept.expires_at = until
+    _rewrap(kept)
+    return True
+
+
+def rewrap(payload: Payload) -> bool:
+    """Wrap its data key under the ring's current key. Whether it was done: what opens no more is left to be destroyed.
+    Raises SealBroken."""
+    kept = Payload.objects.select_for_update().defer("body").get(pk=payload.pk)
+    if kept.data_key is None or is_gone(kept):
+        return False
+    try:
+        _rewrap(kept)
+    except KeyMissing:
+        return False
+    return True
+
+
+def _rewrap(kept: Payload) -> None:
     sealing.rewrap(kept)
     kept.save(update_fields=["expires_at", "key_id", "key_hour", "data_key"])
-    return True
+    sealing.require_known(kept)
+
+
+def destroy(payload: Payload) -> None:
+    """Body and data key are gone for good; what is left is the receipt. The caller, `cases.purging`, has locked the row
+    and seen that its time is over."""
+    payload.body, payload.data_key, payload.purged_at = b"", None, timezone.now()
+    payload.save(update_fields=["body", "data_key", "purged_at"])
 
 
 def release(payloads: Q) -> None:
     """These bytes are redacted evidence from now on: not sealed any more, and without an end."""
     for payload in Payload.objects.select_for_update().filter(payloads, classification=Classification.QUARANTINED):
-        if payload.purged_at is not None:
+        if is_gone(payload):
             raise EvidenceDestroyed(destroyed(payload))
         sealing.unseal(payload)
         payload.classification = Classification.REDACTED
@@ -117,7 +147,7 @@ def release(payloads: Q) -> None:
 def read(payload: Payload) -> bytes:
     """The bytes. Raises EvidenceDamaged if they no longer have their digest or cannot be opened, EvidenceDestroyed once
     their time is over."""
-    if payload.purged_at is not None:
+    if is_gone(payload):
         raise EvidenceDestroyed(destroyed(payload))
     data = bytes(payload.body) if payload.data_key is None else _opened(payload)
     if digest_of(data) != payload.digest:
@@ -131,14 +161,28 @@ def _opened(payload: Payload) -> bytes:
     except SealBroken:
         raise EvidenceDamaged(f"payload {payload.pk} does not open: it was changed; restore it from a backup") from None
     except KeyMissing:
-        if payload.expires_at is not None and payload.expires_at <= timezone.now():
-            raise EvidenceDestroyed("This raw evidence is past its time and is opened no more.") from None
         raise EvidenceDamaged(f"payload {payload.pk} does not open: its key is not in the key ring") from None
+
+
+OVER = "This raw evidence is past its time and is opened no more."
+
+
+def is_gone(payload: Payload) -> bool:
+    """Whether it is opened no more: its time is over, whether its bytes are destroyed yet or not."""
+    over = payload.data_key is not None and payload.expires_at is not None and payload.expires_at <= timezone.now()
+    return payload.purged_at is not None or over
+
+
+def gone() -> Q:
+    """The same of each payload, for a query."""
+    return Q(purged_at__isnull=False) | Q(data_key__isnull=False, expires_at__lte=timezone.now())
 
 
 def destroyed(payload: Payload) -> str:
     """What is said in place of bytes whose time was over."""
     at = payload.purged_at
+    if at is None:
+        return OVER
     return f"Raw evidence of {payload.size} bytes was destroyed on {at:%-d %b %Y} UTC, when its time was over."
 
 

@@ -54,6 +54,13 @@ def unseal(payload: Sealable) -> None:
     payload.key_id, payload.key_hour, payload.data_key = "", None, None
 
 
+def require_known(payload: Sealable) -> None:
+    """After it was written: raise RingInvalid if the key that it is wrapped under left the ring meanwhile, so that the
+    transaction that wrote it is rolled back. Who drops a key holds up writers, looks, and drops it then."""
+    if payload.data_key is not None and payload.key_id not in {key.id for key in ring().keys}:
+        raise RingInvalid("the key ring was changed in this moment: try again")
+
+
 def ring() -> KeyRing:
     """The key ring as it is now. Raises RingInvalid."""
     if settings.EVIDENCE_KEYS:
