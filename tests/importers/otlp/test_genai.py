@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from replaycases.importers.completeness import report_of
+from replaycases.importers.registry import import_run
+from replaycases.importers.supplied import Supplied
 from tests.importers.otlp.exports import export, record, sdk_request, span
 from tests.importers.otlp.runs import calls_of, kinds, models, retrievals, run_of, tools
 
@@ -157,9 +159,13 @@ def test_a_model_call_without_content_is_a_step_that_nobody_answers() -> None:
     bare = {key: value for key, value in FIRST.items() if "messages" not in key}
     run = run_of(export(span(1, attributes=bare), span(2, attributes=bare)))
     assert [(step.answered, step.request, step.response) for step in models(run)] == [(False, {}, None)] * 2
-    assert [(note.kind, note.text.endswith("(2 places; this is the first)")) for note in run.notes] == [
-        ("content_lost", True)
-    ]
+    (note,) = run.notes
+    assert (note.kind, note.boundary, note.text.startswith("the spans hold no content")) == (
+        "content_lost",
+        "model",
+        True,
+    )
+    assert note.text.endswith("(2 places; this is the first)")
     assert report_of(run, ()).mode == "forensic"
 
 
@@ -236,6 +242,16 @@ def test_how_an_answer_travelled_is_no_setting_and_is_listed() -> None:
     assert run.serving is not None
     assert run.serving["settings"] == {"seed": 1}
     assert run.left_out == ("/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value",)
+
+
+def test_an_imported_run_is_a_fixture_that_loads() -> None:
+    expected = {"boundary": ["t"], "tool_sequence": {"id": "t", "tools": ["find"], "mode": "exact"}}
+    data = export(span(1, attributes=FIRST), span(2, attributes=TOOL), span(3, attributes=SECOND))
+    imported = import_run(data, supplied=Supplied(case_id="c", incident_id="i", expected=expected))
+    assert imported.fixture is not None
+    assert [event.boundary for event in imported.fixture.events] == ["model", "tool", "model"]
+    generated = imported.document["events"][2]["match"]["generated"]
+    assert generated == ["/messages/2/tool_calls/0/id", "/messages/3/tool_call_id"]
 
 
 def test_who_asked_is_what_the_outermost_span_says() -> None:
