@@ -34,6 +34,7 @@ from replaycases.cases.models import (
     Payload,
     Proposal,
     Provenance,
+    RawRead,
     ReviewComment,
     ReviewFlag,
     Run,
@@ -240,6 +241,15 @@ class CiResultAdmin(ReadOnlyAdmin[CiResult]):
     list_display = ["report", "revision", "label"]
     list_filter = ["label"]
     list_select_related = ["report__lane__project", "revision__case__project"]
+
+
+@admin.register(RawRead)
+class RawReadAdmin(ReadOnlyAdmin[RawRead]):
+    list_display = ["user", "case", "capture", "made_at", "until", "reason"]
+    list_filter = ["project"]
+    list_select_related = ["user", "case__project", "capture__project"]
+    search_fields = ["reason"]
+    date_hierarchy = "made_at"
 
 
 @admin.register(AuditEvent)

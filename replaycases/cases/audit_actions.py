@@ -36,6 +36,9 @@ Action = Literal[
     "draft.edited",
     "evidence.end_set",
     "evidence.extended",
+    "evidence.destroyed",
+    "evidence_key.rotated",
+    "evidence.raw_read",
     # decisions
     "redaction.approved",
     "redaction.returned",

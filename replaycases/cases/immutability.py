@@ -1,9 +1,10 @@
 """What the database itself refuses, whoever asks: triggers, in the dialect of either database.
 
-Fixture revisions, controls, edits of a statement, what dependency owners said, audit events and reports from elsewhere
-are never updated or deleted. A run set changes only by being voided, a decision too, a proposal by being decided, a
-stay in a lane by ending, a grader's finding by being confirmed: once, and in nothing else. A run that has ended stays
-as it ended. Nobody approves their own work, and a decision is about exactly the bytes that it names.
+Fixture revisions, controls, edits of a statement, what dependency owners said, who read raw evidence, audit events and
+reports from elsewhere are never updated or deleted. A run set changes only by being voided, a decision too, a proposal
+by being decided, a stay in a lane by ending, a grader's finding by being confirmed: once, and in nothing else. A run
+that has ended stays as it ended. Nobody approves their own work, and a decision is about exactly the bytes that it
+names.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from replaycases.cases.models import (
     LaneEntry,
     Proposal,
     Provenance,
+    RawRead,
     ReviewComment,
     ReviewFlag,
     Run,
@@ -52,6 +54,7 @@ _NEVER_CHANGED: tuple[type[Model], ...] = (
     CiResult,
     StatementEdit,
     DependencyStatement,
+    RawRead,
 )
 # Each changes by its own rules, and an audit event may name it for ever.
 _NEVER_DELETED: tuple[type[Model], ...] = (
@@ -177,6 +180,12 @@ def _refusals() -> Iterator[Refusal]:
         why="it is about a revision of its case, and nobody confirms their own answers",
     )
     yield Refusal(
+        table=RawRead._meta.db_table,
+        operation="INSERT",
+        condition=_READ_IN_ANOTHER_PROJECT,
+        why="what is read belongs to the project",
+    )
+    yield Refusal(
         table=LaneEntry._meta.db_table,
         operation="INSERT",
         condition=f"{_REVISION_OF_ANOTHER_CASE} OR {_LANE_OF_ANOTHER_PROJECT}",
@@ -194,6 +203,10 @@ NOT EXISTS (
     SELECT 1 FROM cases_lane l JOIN cases_case c ON c.project_id = l.project_id
     WHERE l.id = NEW.lane_id AND c.id = NEW.case_id
 )
+"""
+_READ_IN_ANOTHER_PROJECT = """
+NOT EXISTS (SELECT 1 FROM cases_case c WHERE c.id = NEW.case_id AND c.project_id = NEW.project_id)
+AND NOT EXISTS (SELECT 1 FROM cases_capture t WHERE t.id = NEW.capture_id AND t.project_id = NEW.project_id)
 """
 # Who decides captured the case, restated a part of what it is about, edited a revision of it up to the one in
 # question, or had that done on their behalf.

@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from replaycases.config import environment as env
+from replaycases.importers.neutral import Boundary as RecordedBoundary
 from replaycases.replay.sandbox.base import TierName
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -202,6 +203,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "BoundaryEnum": "replaycases.cases.models.Boundary",
+        "RecordedBoundaryEnum": get_args(RecordedBoundary),
         "DecisionKindEnum": "replaycases.cases.models.DecisionKind",
         "LaneNameEnum": "replaycases.cases.models.LaneName",
         "NotificationKindEnum": "replaycases.cases.models.NotificationKind",
@@ -227,6 +230,9 @@ REPLAYCASES_SWEEP_SECONDS = env.number("REPLAYCASES_SWEEP_SECONDS", default=10)
 REPLAYCASES_RESEND_SECONDS = env.number("REPLAYCASES_RESEND_SECONDS", default=60)
 # How often the calendar is read (evidence that ends, reviews due) and people are told.
 REPLAYCASES_NOTIFY_SECONDS = env.number("REPLAYCASES_NOTIFY_SECONDS", default=60)
+
+# How long somebody who said why sees the raw evidence of a case or a capture.
+REPLAYCASES_RAW_READ_MINUTES = env.number("REPLAYCASES_RAW_READ_MINUTES", default=30)
 
 # --- Celery: it only rings the bell; the run's row is the queue of record -------------------------------------------
 

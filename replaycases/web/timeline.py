@@ -140,6 +140,12 @@ def _replays(event: AuditEvent) -> str:
     return _cut(", ".join([runs, *(["mutated"] if mutated else []), *_each(after)]))
 
 
+def _raw_read(event: AuditEvent) -> str:
+    """ "RC-17, “ticket 4711”"."""
+    after = json.loads(event.after)
+    return _cut(f"{after['of']}, “{after['reason']}”")
+
+
 def _facts(event: AuditEvent) -> str:
     """The scalar facts of `after`, in words: `size 2, number 3`. Digests and ids stay in the audit log; long texts are
     cut."""
@@ -193,6 +199,7 @@ _ABOUT: Mapping[str, Callable[[AuditEvent], str]] = {
 _TOLD: Mapping[str, Callable[[AuditEvent], str]] = {
     "comparison.computed": _verdict,
     "owners.set": _owners,
+    "evidence.raw_read": _raw_read,
     "run_set.requested": _replays,
     **{f"proposal.{step}": _proposal for step in ("made", "confirmed", "declined", "withdrawn")},
 }

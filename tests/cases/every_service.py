@@ -33,6 +33,7 @@ from replaycases.cases import (
     lanes,
     people,
     proposals,
+    raw_reads,
     registry,
     users,
 )
@@ -177,6 +178,7 @@ def _on_cases(of: factories.People) -> dict[str, Call]:
         ),
         "comments.add": _call(of.privacy, comments.add, revision=revision, pointer="", text="And here."),
         "comments.resolve": _call(of.privacy, comments.resolve, comment=comment, resolution="Done."),
+        "raw_reads.begin": _call(of.privacy, raw_reads.begin, case=case, reason="I look for names."),
         "details.edit_statement": _call(of.responder, details.edit_statement, case=case, **statement),
         "details.edit_provenance": _call(
             of.engineer, details.edit_provenance, case=case, affected=None, fixed=None, **provenance

@@ -20,6 +20,7 @@ from replaycases.cases.models.provenance import (
     GraderFinding,
     Provenance,
 )
+from replaycases.cases.models.raw_read import RawRead
 from replaycases.cases.models.review import ClosingItem, ClosingStep, FlagReason, ReviewComment, ReviewFlag
 from replaycases.cases.models.run import ENDED, MAX_ATTEMPTS, Run, RunSet, RunState
 
@@ -63,6 +64,7 @@ __all__ = [
     "ProposalKind",
     "ProposalState",
     "Provenance",
+    "RawRead",
     "ReviewComment",
     "ReviewFlag",
     "Run",
