@@ -126,10 +126,9 @@ def _messages(run: JSON) -> tuple[str, list[dict[str, JSON]]] | None:
     return None
 
 
-def _conversation(rows: list[tuple[str, dict[str, JSON]]]) -> list[Said]:
+def _conversation(rows: list[tuple[str, dict[str, JSON]]]) -> Iterator[Said]:
     """Each message with what a client sends of it: the words of people and of the system, an assistant's message
     whole, an answer with the id of the call at its place."""
-    said: list[Said] = []
     calls: tuple[AskedCall, ...] = ()
     answers: list[tuple[str, dict[str, JSON]]] = []
     for source, message in rows:
@@ -137,10 +136,10 @@ def _conversation(rows: list[tuple[str, dict[str, JSON]]]) -> list[Said]:
         if turn.role == "tool" and turn.answers:
             answers.append((source, message))
             continue
-        said += _sent_back(calls, answers)
+        yield from _sent_back(calls, answers)
         calls, answers = turn.calls, []
-        said.append(Said(turn=replace(turn, raw=_as_sent(turn, message)), response={"message": message}))
-    return said + _sent_back(calls, answers)
+        yield Said(turn=replace(turn, raw=_as_sent(turn, message)), response={"message": message})
+    yield from _sent_back(calls, answers)
 
 
 def _as_sent(turn: Turn, message: dict[str, JSON]) -> JSON:

@@ -170,10 +170,10 @@ def _trace(record: Record, records: dict[str, Record], roots: dict[str, str]) ->
     said = record.row.get("trace_id")
     if isinstance(said, str) and said:
         return said
-    path: list[str] = []
+    path: dict[str, None] = {}
     at = record
-    while at.id not in roots and at.id not in path[-1:] and len(path) < 1000:
-        path.append(at.id)
+    while at.id not in roots and at.id not in path:
+        path[at.id] = None
         if at.parent is None or at.parent not in records:
             break
         at = records[at.parent]

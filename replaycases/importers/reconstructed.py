@@ -5,7 +5,7 @@ Each answer of the model is a model call; what stands before it is what it was s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,10 +36,12 @@ class Said:
     ended_at: str | None = None
 
 
-def reconstruct(conversation: Sequence[Said]) -> Assembled:
-    """The steps of the run. Raises ImportRefused where its requests would be too large to put together."""
+def reconstruct(conversation: Iterable[Said]) -> Assembled:
+    """The steps of the run; its input is what was said before the first answer, besides the system text. Raises
+    ImportRefused where its requests would be too large to put together."""
     turns: list[Turn] = []
     raws: list[JSON] = []
+    opening: list[JSON] = []
     recorded: list[ModelExchange] = []
     sent, known = 0, True
     for said in conversation:
@@ -51,20 +53,11 @@ def reconstruct(conversation: Sequence[Said]) -> Assembled:
             if sent > MAX_SENT:
                 raise _too_long(said.turn.source)
             recorded.append(_exchange(said, turns, raws if known else None))
+        elif said.turn.role != "system" and not recorded:
+            opening.append(said.turn.raw)
         turns.append(said.turn)
         raws.append(said.turn.raw)
-    return replace(assemble(recorded, ending=turns), input={"messages": _opening(conversation)})
-
-
-def _opening(conversation: Sequence[Said]) -> list[JSON]:
-    """What was said before the first answer, besides the system text."""
-    opening = []
-    for said in conversation:
-        if said.turn.role == "assistant":
-            break
-        if said.turn.role != "system":
-            opening.append(said.turn.raw)
-    return opening
+    return replace(assemble(recorded, ending=turns), input={"messages": opening})
 
 
 def _exchange(said: Said, turns: list[Turn], raws: list[JSON] | None) -> ModelExchange:

@@ -34,7 +34,8 @@ def test_what_looks_like_a_call_and_is_no_step_is_noted(response: JSON) -> None:
 
 @pytest.mark.parametrize("response", [
     None, "text", {"content": "text"}, {"usage": {"input": 5, "id": 1}}, {"input": {"n": 1}},
-    {"type": "server_tool_use", "name": "search", "input": {"q": 1}}, {"type": "mcp_call", "name": "x", "arguments": "{}"},
+    {"type": "server_tool_use", "name": "search", "input": {"q": 1}},
+    {"type": "mcp_call", "name": "x", "arguments": "{}"},
 ])  # fmt: skip
 def test_what_is_no_call_of_the_workflow_is_not_noted(response: JSON) -> None:
     assert kinds(response) == []
