@@ -18,7 +18,7 @@ from replaycases.importers.lost_calls import with_lost_calls
 from replaycases.importers.neutral import NeutralRun, RunHead
 from replaycases.importers.otlp import format as otlp
 from replaycases.importers.supplied import Supplied
-from replaycases.importers.to_fixture import to_fixture
+from replaycases.importers.to_fixture import gaps_of, to_fixture
 from replaycases.importers.unsupported import UNSUPPORTED
 
 JSON = Any
@@ -104,6 +104,11 @@ def to_case(run: NeutralRun, supplied: Supplied) -> Imported:
     if supplied.expected is None:
         return imported
     return replace(imported, fixture=load_fixture(imported.as_bytes()))
+
+
+def report_on(run: NeutralRun, supplied: Supplied) -> Report:
+    """The completeness report before there is a fixture. Raises ImportRefused for choices that do not fit the run."""
+    return report_of(run, gaps_of(run, supplied))
 
 
 def _recognised(file: ForeignFile) -> Format:

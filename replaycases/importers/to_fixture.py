@@ -43,12 +43,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
         raise refused("supply", "", f"the file does not say: {', '.join(asked)}", "Supply these; none may be guessed.")
     check_effects(supplied.effects)
     tools = run.tools if run.tools is not None else supplied.tools
-    kept = _kept(run, supplied)
-    events, horizon = _trim(
-        [_event(seq, step, tools, supplied.effects) for seq, step in enumerate(kept, 1)],
-        supplied,
-        prefix=bool(run.cut) or replayable_steps(run) < len(run.steps),
-    )
+    events, horizon = _events(run, supplied, tools)
     gaps = _gaps(run, supplied, events)
     document: dict[str, JSON] = {
         "schema_version": "2.0",
@@ -74,7 +69,20 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
     return {**document, **{name: value for name, value in optional.items() if value is not None}}, gaps
 
 
-def _kept(run: NeutralRun, supplied: Supplied) -> list[Step]:
+def gaps_of(run: NeutralRun, supplied: Supplied) -> tuple[Gap, ...]:
+    """What the fixture would lack, also while it still lacks a name or a time. Raises ImportRefused."""
+    check_effects(supplied.effects)
+    events, _ = _events(run, supplied, run.tools if run.tools is not None else supplied.tools)
+    return _gaps(run, supplied, events)
+
+
+def _events(run: NeutralRun, supplied: Supplied, tools: list[JSON] | None) -> tuple[list[dict[str, JSON]], bool]:
+    """The events kept, and whether they are a prefix."""
+    kept = [_event(seq, step, tools, supplied.effects) for seq, step in enumerate(kept_steps(run, supplied), 1)]
+    return _trim(kept, supplied, prefix=bool(run.cut) or replayable_steps(run) < len(run.steps))
+
+
+def kept_steps(run: NeutralRun, supplied: Supplied) -> list[Step]:
     """The steps that have their answers, up to the first that has none, without those that a person left out."""
     unknown = sorted(set(supplied.leave_out) - set(range(1, len(run.steps) + 1)))
     if unknown:
@@ -174,7 +182,7 @@ def _gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) ->
         )
     if run.started_at is None:
         cost = "the recording has no time stamps"
-        gaps.append(Gap(name="frozen_at", pointers=("/frozen_at",), declared=True, cost=cost))
+        gaps.append(Gap(name="frozen_at", pointers=("/frozen_at",), declared=bool(supplied.frozen_at), cost=cost))
     if "identity" in run.absent:
         gaps.append(
             Gap(

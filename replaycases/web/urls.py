@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path, register_converter
 
+from replaycases.web.captures import urls as captures
 from replaycases.web.converters import CaseIdConverter, ProjectKeyConverter
 from replaycases.web.views import (
     account,
@@ -105,6 +106,7 @@ urlpatterns = [
         name="expectation_approval",
     ),
     path("cases/<case_id:case_id>/review/expectation-return/", reviews.expectation_return, name="expectation_return"),
+    *captures.urlpatterns,
     path("reviews/", reviews.review_queue_page, name="review_queue"),
     path("cases/<case_id:case_id>/promotion/", promotions.promotion, name="case_promotion"),
     path("cases/<case_id:case_id>/history/", promotions.history, name="case_history"),

@@ -84,7 +84,13 @@ def sample(route: str, argument: str, world: World) -> Any:
         return model._default_manager.get(pk=world.objects[f"{model.__name__.lower()}s"]).number if model else 1
     if argument in BY_SECRET.get(route, {}):
         return BY_SECRET[route][argument]
-    fixed = {"case_id": world.case.readable_id, "key": world.team.project.key, "name": "blocking", "step": "rollout"}
+    fixed: dict[str, Any] = {
+        "case_id": world.case.readable_id,
+        "key": world.team.project.key,
+        "name": "blocking",
+        "step": "rollout",
+    }
+    fixed |= {"capture_id": f"{world.team.project.key}-T1", "run": 0}
     return fixed[argument]
 
 

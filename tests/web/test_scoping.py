@@ -18,6 +18,7 @@ from replaycases.accounts.roles import (
     ADDS_CONTROLS,
     ADDS_REVISIONS,
     ADMINISTERS,
+    CAPTURES,
     CLOSES_AS_NON_REPLAYABLE,
     COMMENTS,
     CONFIRMS_CONTAINMENT,
@@ -96,6 +97,7 @@ WHO: dict[str, frozenset[Role]] = {
     "team_members": ADMINISTERS,
     "invitation_list": ADMINISTERS,
     "invitation_revocation": ADMINISTERS,
+    "capture_steps": CAPTURES,
     # For whoever sees the case.
     "case_timeline_export": frozenset(Role),
 }

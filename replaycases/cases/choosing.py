@@ -1,0 +1,68 @@
+"""Choices of a draft, changed part by part: what somebody else chose in the meantime stays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import CAPTURES
+from replaycases.cases import drafts, outlines, policies
+from replaycases.cases.models import Capture, Draft
+
+JSON = Any
+
+
+def choose(actor: User, *, capture: Capture, run: int, parts: Mapping[str, JSON]) -> Draft:
+    """Set these parts of the choices; None, "" and what is empty takes a part away. Raises as `drafts.save`."""
+    with transaction.atomic():
+        policies.require_roles_locked(actor, capture.project, *CAPTURES)
+        chosen = {**_chosen(capture, run), **parts}
+        given = {name: value for name, value in chosen.items() if value is not None and value not in ("", [], {})}
+        return drafts.save(actor, capture=capture, run=run, choices=given)
+
+
+def choose_steps(
+    actor: User,
+    *,
+    capture: Capture,
+    run: int,
+    shown: range,
+    kept: Collection[int],
+    ends_after: int | None,
+) -> Draft:
+    """Of the steps `shown` (numbers from 1) only the `kept` ones stay; those not shown stay as they were. The draft
+    ends after step `ends_after`, None for where the recording ends. Raises ValidationError where nothing would be left
+    and for a step that there is not, and as `drafts.save` and `outlines.outline`."""
+    access.require(actor, capture.project, *CAPTURES)
+    steps = outlines.outline(outlines.opened(capture), run).steps
+    whole = {line.number for line in steps if not line.lost}
+    if ends_after is not None and ends_after not in whole:
+        raise ValidationError({"ends_after": f"There is no step {ends_after} that the draft could end after."})
+    with transaction.atomic():
+        policies.require_roles_locked(actor, capture.project, *CAPTURES)
+        before = {number for number in _chosen(capture, run).get("leave_out", ()) if number not in shown}
+        out = (before | (set(shown) - set(kept))) & whole
+        left = sum(number not in out and number <= (ends_after or len(steps)) for number in whole)
+        if not left:
+            raise ValidationError({"keep": "Nothing would be left. Keep the steps that decided the outcome."})
+        horizon = left if ends_after is not None else None
+        return choose(actor, capture=capture, run=run, parts={"leave_out": sorted(out), "horizon_after": horizon})
+
+
+def ends_after(choices: Mapping[str, JSON], whole: int) -> int | None:
+    """The step after which the draft ends: its horizon counts the steps that are left. None where there is none."""
+    after, out = choices.get("horizon_after"), set(choices.get("leave_out", ()))
+    if after is None:
+        return None
+    left = [number for number in range(1, whole + 1) if number not in out]
+    return left[after - 1] if 1 <= after <= len(left) else None
+
+
+def _chosen(capture: Capture, run: int) -> dict[str, JSON]:
+    draft = drafts.of_run(capture, run)
+    return drafts.choices_of(draft) if draft is not None else {}

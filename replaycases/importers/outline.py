@@ -1,0 +1,88 @@
+"""A run without its content: which boundary each step crossed, how it ended and how long it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, cast
+
+from replaycases.importers.completeness import replayable_steps
+from replaycases.importers.neutral import (
+    Boundary,
+    ModelStep,
+    NeutralRun,
+    RandomStep,
+    Step,
+    ToolStep,
+    boundary_of,
+)
+
+Ending = Literal["answered", "failed", "no answer"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepLine:
+    """One step. `number` counts from 1; `name` is the tool's or the draw's, "" for others; `seconds` is None where the
+    file does not hold both times. Steps with the same `group` were asked for together. A `lost` step stands after the
+    first one that is not whole: it cannot be replayed."""
+
+    number: int
+    boundary: Boundary
+    name: str
+    ending: Ending
+    source: str
+    started_at: datetime | None
+    seconds: float | None
+    group: int | None
+    lost: bool
+
+
+def outline_of(run: NeutralRun) -> tuple[StepLine, ...]:
+    whole = replayable_steps(run)
+    failed = {note.source for note in run.notes if note.kind == "failed_call"}
+    return tuple(
+        _line(number, step, failed=step.source in failed, lost=number > whole)
+        for number, step in enumerate(run.steps, 1)
+    )
+
+
+def called_tools(run: NeutralRun) -> tuple[str, ...]:
+    """The tools that the run calls, each once, in the order of their first call."""
+    return tuple(dict.fromkeys(step.tool for step in run.steps if isinstance(step, ToolStep)))
+
+
+def _line(number: int, step: Step, *, failed: bool, lost: bool) -> StepLine:
+    begun, ended = _instant(step.started_at), _instant(step.ended_at)
+    return StepLine(
+        number=number,
+        boundary=boundary_of(step),
+        name=_name(step),
+        ending=_ending(step, failed),
+        source=step.source,
+        started_at=begun,
+        seconds=(ended - begun).total_seconds() if begun and ended else None,
+        group=step.group if isinstance(step, ToolStep) else None,
+        lost=lost,
+    )
+
+
+def _name(step: Step) -> str:
+    if isinstance(step, ToolStep):
+        return step.tool
+    return step.name if isinstance(step, RandomStep) else ""
+
+
+def _ending(step: Step, failed: bool) -> Ending:
+    if not step.answered:
+        return "no answer"
+    is_failure = isinstance(step, ToolStep) and step.error is not None
+    return "failed" if is_failure or (failed and isinstance(step, ModelStep)) else "answered"
+
+
+def _instant(text: str | None) -> datetime | None:
+    """None for what is no instant with an offset: a duration needs both on one clock."""
+    try:
+        at = datetime.fromisoformat(cast("str", text))
+    except (TypeError, ValueError):
+        return None
+    return at if at.tzinfo is not None else None

@@ -1,0 +1,71 @@
+"""The list of captures, with its filters in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import django_filters
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+
+from replaycases.accounts.models import Project
+from replaycases.cases.models import Capture, Draft, Origin
+from replaycases.importers.registry import FORMATS
+from replaycases.web.widgets import Select
+
+TITLES = {format.name: format.title for format in FORMATS}
+STATES = (("open", "without a case"), ("drafted", "with a draft"), ("made", "with a case"), ("destroyed", "destroyed"))
+
+
+class CaptureFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    q = django_filters.CharFilter(method="search", label="Capture, trace id or file name")
+    project = django_filters.ChoiceFilter(
+        field_name="project__key", widget=Select, empty_label="any project", label="Project"
+    )
+    format = django_filters.ChoiceFilter(
+        choices=list(TITLES.items()),
+        widget=Select,
+        empty_label="any format",
+        label="Format",
+    )
+    origin = django_filters.ChoiceFilter(choices=Origin.choices, widget=Select, empty_label="any way", label="Came in")
+    state = django_filters.ChoiceFilter(
+        choices=STATES, method="in_state", widget=Select, empty_label="any", label="What came of it"
+    )
+
+    class Meta:
+        model = Capture
+        fields: list[str] = []
+
+    def __init__(self, *args: Any, projects: Sequence[Project], **kwargs: Any) -> None:
+        super().__init__(*args, queryset=listed(projects), **kwargs)
+        self.filters["project"].extra["choices"] = [(project.key, project.key) for project in projects]
+        for field in self.form.fields.values():
+            field.widget.attrs["class"] = "input"
+
+    def search(self, captures: QuerySet[Capture], name: str, value: str) -> QuerySet[Capture]:
+        said = value.strip()
+        found = Q(trace_id__icontains=said) | Q(name__icontains=said)
+        key, _, number = said.upper().rpartition("-T")
+        if key and number.isascii() and number.isdecimal() and len(number) <= 9:
+            found |= Q(project__key=key, number=int(number))
+        return captures.filter(found)
+
+    def in_state(self, captures: QuerySet[Capture], name: str, value: str) -> QuerySet[Capture]:
+        drafts = Draft.objects.filter(capture=OuterRef("pk"))
+        if value == "destroyed":
+            return captures.exclude(purged_at=None)
+        if value == "drafted":
+            return captures.filter(Exists(drafts))
+        made = Exists(drafts.exclude(case=None))
+        return captures.filter(made) if value == "made" else captures.filter(~made)
+
+
+def listed(projects: Sequence[Project]) -> QuerySet[Capture]:
+    made = Draft.objects.exclude(case=None).select_related("case__project").order_by("run").defer("choices")
+    captures = Capture.objects.filter(project__in=[project.pk for project in projects])
+    return (
+        captures.select_related("project", "captured_by", "on_behalf_of")
+        .prefetch_related(Prefetch("drafts", queryset=made, to_attr="made"))
+        .order_by("-captured_at", "-number")
+    )

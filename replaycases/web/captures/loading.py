@@ -1,0 +1,73 @@
+"""What a capture's URL names, within what the user may see; and what its pages have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import CAPTURES
+from replaycases.cases import drafts, evidence, outlines
+from replaycases.cases.models import Capture, Draft
+from replaycases.cases.policies import InvalidTransition
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.registry import Recording
+from replaycases.web.captures.list_page import TITLES
+from replaycases.web.scope import user_of
+
+CaptureId = tuple[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """A capture that can be read, or why not. `destroyed`: there is nothing to be read any more."""
+
+    recording: Recording | None
+    why_not: str = ""
+    destroyed: bool = False
+
+
+def capture_or_404(request: HttpRequest, capture_id: CaptureId) -> Capture:
+    key, number = capture_id
+    captures = Capture.objects.visible_to(user_of(request)).select_related(
+        "project", "payload", "captured_by", "on_behalf_of"
+    )
+    return get_object_or_404(captures, project__key=key, number=number)
+
+
+def run_or_404(capture: Capture, run: int) -> int:
+    if run >= capture.runs:
+        raise Http404
+    return run
+
+
+def opened(capture: Capture) -> Opened:
+    try:
+        return Opened(recording=outlines.opened(capture))
+    except (InvalidTransition, evidence.EvidenceDestroyed) as gone:
+        return Opened(recording=None, why_not=str(gone), destroyed=True)
+    except ImportRefused as refused:
+        return Opened(recording=None, why_not=str(refused))
+
+
+def docket(capture: Capture, user: User, *, run: int | None = None, tab: str = "") -> dict[str, Any]:
+    """What every page of a capture shows of it. `draft` is what was chosen of the run so far."""
+    return {
+        "section": "captures",
+        "capture": capture,
+        "format_title": TITLES.get(capture.format, capture.format),
+        "run": run,
+        "tab": tab,
+        "draft": drafts.of_run(capture, run) if run is not None else None,
+        "may_capture": access.has_any(user, capture.project, CAPTURES),
+        "lacking": access.lacking(capture.project, CAPTURES),
+    }
+
+
+def drafts_of(capture: Capture) -> dict[int, Draft]:
+    """Its drafts by their run."""
+    return {draft.run: draft for draft in capture.drafts.select_related("case__project", "edited_by").defer("choices")}

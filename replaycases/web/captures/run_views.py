@@ -1,0 +1,94 @@
+"""From one recorded run to a draft: which of its steps go in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from replaycases.accounts import access
+from replaycases.accounts.roles import CAPTURES
+from replaycases.cases import choosing, drafts, outlines
+from replaycases.cases.models import Capture
+from replaycases.importers.findings import ImportRefused
+from replaycases.web.captures import loading, timeline_page
+from replaycases.web.captures.loading import CaptureId
+from replaycases.web.pages import page_of
+from replaycases.web.scope import user_of
+
+
+@login_required
+@require_safe
+def run_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    capture = loading.capture_or_404(request, capture_id)
+    return _render(request, capture, loading.run_or_404(capture, run))
+
+
+def _render(request: HttpRequest, capture: Capture, run: int, *, refused: str = "") -> HttpResponse:
+    opened = loading.opened(capture)
+    shared = loading.docket(capture, user_of(request), run=run, tab="steps")
+    context: dict[str, Any] = {**shared, "opened": opened, "refused": refused}
+    if opened.recording is not None:
+        try:
+            context |= _steps(request, outlines.outline(opened.recording, run), shared["draft"])
+        except ImportRefused as unread:
+            context["unread"] = unread.finding
+    return render(request, "captures/steps.html", context, status=422 if refused else 200)
+
+
+def _steps(request: HttpRequest, outline: outlines.Outline, draft: Any) -> dict[str, Any]:
+    choices = drafts.choices_of(draft) if draft is not None else {}
+    chosen = timeline_page.chosen_of(choices, outline.steps)
+    page = page_of(request, outline.steps)
+    lines = list(page.object_list)
+    begun = next((line.started_at for line in outline.steps if line.started_at), None)
+    end = chosen.ends_after
+    return {
+        "outline": outline,
+        "page": page,
+        "rows": timeline_page.rows_of(lines, chosen, begun=begun) if lines else [],
+        "chosen": chosen,
+        "elsewhere": end if end is not None and end not in [line.number for line in lines] else None,
+        "begun": begun,
+        "whole": sum(not line.lost for line in outline.steps),
+    }
+
+
+@login_required
+@require_POST
+def choose_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    """Keep what is ticked of the steps on this page, and where the draft ends."""
+    capture = loading.capture_or_404(request, capture_id)
+    access.require(user_of(request), capture.project, *CAPTURES)
+    run = loading.run_or_404(capture, run)
+    try:
+        choosing.choose_steps(
+            user_of(request),
+            capture=capture,
+            run=run,
+            shown=range(_number(request, "first"), _number(request, "last") + 1),
+            kept={int(number) for number in request.POST.getlist("keep") if _is_number(number)},
+            ends_after=_number(request, "ends_after") or None,
+        )
+    except ValidationError as refused:
+        return _render(request, capture, run, refused=" ".join(refused.messages))
+    except ImportRefused as refused:
+        return _render(request, capture, run, refused=str(refused))
+    messages.success(request, "The choice of steps is kept in the draft.")
+    page = _number(request, "page")
+    return redirect(reverse("capture_run", args=[capture.readable_id, run]) + (f"?page={page}" if page > 1 else ""))
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    said = request.POST.get(name, "")
+    return int(said) if _is_number(said) else 0
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 9

@@ -1,0 +1,63 @@
+"""What is shown of a run without its content."""
+
+from __future__ import annotations
+
+from replaycases.importers.neutral import ModelStep, NeutralRun, Note, ToolStep
+from replaycases.importers.outline import called_tools, outline_of
+from replaycases.importers.registry import open_recording, report_on
+from replaycases.importers.supplied import Supplied
+from tests.importers.transcripts import answers, asks, call, says, transcript, user
+
+TRACE = transcript(user("refund 4711"), asks(call("refund", {"id": 1})), answers("timed out"), says("Done."))
+
+
+def run(*steps: ModelStep | ToolStep, notes: tuple[Note, ...] = ()) -> NeutralRun:
+    return NeutralRun(format="x", input="hi", steps=steps, notes=notes)
+
+
+def test_every_step_has_its_boundary_name_and_number() -> None:
+    lines = outline_of(open_recording(TRACE).read())
+    assert [(line.number, line.boundary, line.name) for line in lines] == [
+        (1, "model", ""),
+        (2, "tool", "refund"),
+        (3, "model", ""),
+    ]
+
+
+def test_how_a_step_ended_is_told_apart() -> None:
+    failed = ModelStep(source="/1", request={"a": 1}, response={"error": "x"})
+    note = Note(kind="failed_call", source="/1", text="it failed", boundary="model")
+    lines = outline_of(
+        run(
+            ToolStep(source="/0", tool="a", arguments={}, error={"kind": "x", "message": "y"}),
+            failed,
+            ToolStep(source="/2", tool="a", arguments={}, answered=False),
+            notes=(note,),
+        )
+    )
+    assert [line.ending for line in lines] == ["failed", "failed", "no answer"]
+
+
+def test_what_stands_after_a_step_that_is_not_whole_is_lost() -> None:
+    steps = [ToolStep(source=f"/{n}", tool="a", arguments={}, answered=n != 1) for n in range(3)]
+    assert [line.lost for line in outline_of(run(*steps))] == [False, True, True]
+
+
+def test_a_step_took_what_lies_between_two_times_of_one_clock() -> None:
+    at = {"started_at": "2026-11-01T09:00:00+01:00", "ended_at": "2026-11-01T08:00:02.5Z"}
+    naive = {"started_at": "2026-11-01T09:00:00", "ended_at": "2026-11-01T08:00:02Z"}
+    lines = outline_of(run(*(ToolStep(source="", tool="a", arguments={}, **times) for times in (at, naive, {}))))
+    assert [line.seconds for line in lines] == [2.5, None, None]
+
+
+def test_tools_are_named_once_in_the_order_of_their_calls() -> None:
+    steps = [ToolStep(source="", tool=name, arguments={}) for name in ("b", "a", "b")]
+    assert called_tools(run(*steps)) == ("b", "a")
+
+
+def test_a_run_is_reported_on_before_it_has_a_name_or_a_time() -> None:
+    report = report_on(open_recording(TRACE).read(), Supplied())
+    gaps = {gap.name: gap.declared for gap in report.gaps}
+    assert gaps["frozen_at"] is False
+    assert gaps["identity"] is False
+    assert report.mode == "replay"
