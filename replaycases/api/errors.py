@@ -20,10 +20,11 @@ from rest_framework.views import exception_handler
 
 from replaycases.api.serializers.cases import GateSerializer
 from replaycases.cases.ci_results import ReportRefused
-from replaycases.cases.evidence import EvidenceDamaged, EvidenceTooLarge
+from replaycases.cases.evidence import EvidenceDamaged, EvidenceDestroyed, EvidenceTooLarge
 from replaycases.cases.gates import GatesClosed
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
+from replaycases.importers.findings import ImportRefused
 from replaycases.replay.implementation import ImplementationInvalid
 
 logger = logging.getLogger(__name__)
@@ -90,7 +91,9 @@ def translated(error: Exception) -> Exception:
         )
     if isinstance(error, GatesClosed):
         return GatesBlock(error)
-    if isinstance(error, InvalidTransition):
+    if isinstance(error, ImportRefused):
+        return Unprocessable([error.finding])
+    if isinstance(error, InvalidTransition | EvidenceDestroyed):
         return WrongState(str(error))
     if isinstance(error, EvidenceTooLarge):
         return BodyTooLarge()

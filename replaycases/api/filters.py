@@ -10,6 +10,7 @@ from django import forms
 from replaycases.accounts.models import Membership
 from replaycases.cases.models import (
     AuditEvent,
+    Capture,
     Case,
     CiReport,
     ClosingItem,
@@ -62,6 +63,12 @@ class CaseFilter(OfProject):
     class Meta:
         model = Case
         fields = ["project", "stage", "lane", "verdict", "flagged", "incident_id", "case_id", "number"]
+
+
+class CaptureFilter(OfProject):
+    class Meta:
+        model = Capture
+        fields = ["project", "origin", "format", "trace_id", "number"]
 
 
 class RevisionFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types

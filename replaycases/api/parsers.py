@@ -12,6 +12,9 @@ from rest_framework.parsers import BaseParser
 from replaycases.api.errors import BadDocument, BodyTooLarge
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import FixtureInvalid
+from replaycases.importers.foreign_file import MAX_BYTES
+
+LARGEST_CAPTURE = min(MAX_BYTES, settings.MAX_UPLOAD_BYTES)
 
 
 class StrictJSONParser(BaseParser):
@@ -29,3 +32,17 @@ class StrictJSONParser(BaseParser):
             return strict_json.parse(data)
         except FixtureInvalid as invalid:
             raise BadDocument(invalid.findings) from None
+
+
+class RawParser(BaseParser):
+    """Any body as the bytes that came, as `file`, within the cap of captures. Raises BodyTooLarge (413)."""
+
+    media_type = "*/*"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, bytes]:
+        data = stream.read(LARGEST_CAPTURE + 1)
+        if len(data) > LARGEST_CAPTURE:
+            raise BodyTooLarge
+        return {"file": data}

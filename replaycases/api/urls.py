@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 
 from replaycases.api.base import ApiViewSet
 from replaycases.api.views.audit import AuditEventViewSet
+from replaycases.api.views.captures import CaptureViewSet
 from replaycases.api.views.cases import CaseViewSet
 from replaycases.api.views.comparisons import ComparisonViewSet
 from replaycases.api.views.implementations import ImplementationViewSet
@@ -41,6 +42,7 @@ app_name = "api"
 
 RESOURCES: dict[str, type[ApiViewSet]] = {
     "projects": ProjectViewSet,
+    "captures": CaptureViewSet,
     "cases": CaseViewSet,
     "revisions": RevisionViewSet,
     "controls": ControlViewSet,

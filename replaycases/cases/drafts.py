@@ -12,7 +12,7 @@ from django.db import transaction
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.accounts.roles import CAPTURES
+from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
 from replaycases.cases import captures, events, evidence, intake, policies
 from replaycases.cases.models import AuditEvent, Capture, Case, Draft, StatementEdit
 from replaycases.cases.policies import InvalidTransition
@@ -39,7 +39,9 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
         capture = Capture.objects.select_related("project").get(pk=capture.pk)
         if capture.purged_at is not None:
             raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over.")
-        data = json.dumps(choices, ensure_ascii=False, sort_keys=True).encode()
+        # Equal choices of two runs are not the same evidence: each ends with its own capture.
+        said = {"capture": str(capture.pk), "run": run, "choices": choices}
+        data = json.dumps(said, ensure_ascii=False, sort_keys=True).encode()
         kept = evidence.store(capture.project, data, media_type=evidence.JSON_TYPE, expires_at=capture.expires_at)
         draft, _ = Draft.objects.update_or_create(
             capture=capture, run=run, defaults={"choices": kept, "edited_by": actor}
@@ -59,8 +61,15 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
 
 
 def choices_of(draft: Draft) -> dict[str, JSON]:
-    chosen: dict[str, JSON] = json.loads(evidence.read(draft.choices))
+    chosen: dict[str, JSON] = json.loads(evidence.read(draft.choices))["choices"]
     return chosen
+
+
+def choices_shown_to(reader: User, draft: Draft) -> dict[str, JSON] | None:
+    """The choices for who may read what they quote; None for everybody else, and for every program."""
+    if reader.token is not None or draft.choices.purged_at is not None:
+        return None
+    return choices_of(draft) if access.has_any(reader, draft.capture.project, READS_QUARANTINED_EVIDENCE) else None
 
 
 def imported(actor: User, draft: Draft) -> Imported:

@@ -38,6 +38,7 @@ BY_PROGRAMS = {
         "POST comments/",
         "POST flags/",
         "POST grader-findings/",
+        "POST captures/runs/0/case/",
     },
     Scope.REPLAYS: {
         "POST cases/reproductions/",
@@ -48,6 +49,7 @@ BY_PROGRAMS = {
         "POST comparisons/",
         "POST comparisons/cancellation/",
     },
+    Scope.CAPTURES: {"POST captures/", "PUT captures/runs/0/draft/"},
     Scope.RESULTS_PUSH: {"POST ci-reports/"},
     Scope.LANE_PULL: set(),
 }
@@ -100,12 +102,14 @@ class Route:
             if response.streaming:
                 b"".join(response)  # as a client would, to the end
             return response
+        if self.name == "POST captures/":  # the body is the file
+            address += f"?project={world.team.project.key}"
         return client.generic(self.method, address, json.dumps(body), content_type="application/json")
 
 
 def routes() -> Iterator[Route]:
     for pattern in router.urls:
-        path = re.sub(r"<\w+:pk>", "ID", str(pattern.pattern))
+        path = re.sub(r"<\w+:pk>", "ID", str(pattern.pattern)).replace("<int:run>", "0")
         view, actions = pattern.callback.cls, pattern.callback.actions
         for method, action in actions.items():
             if method != "head":

@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Team
 from replaycases.accounts.roles import Role
-from replaycases.cases import comments, details, flags, invitations, people, proposals
+from replaycases.cases import captures, comments, details, drafts, flags, invitations, people, proposals
 from replaycases.cases.models import (
     AuditEvent,
+    Capture,
     Case,
     CiReport,
     ClosingItem,
@@ -28,6 +29,7 @@ from replaycases.cases.models import (
     LaneEntry,
     LaneName,
     Notification,
+    Origin,
     Proposal,
     ReviewComment,
     ReviewFlag,
@@ -35,6 +37,7 @@ from replaycases.cases.models import (
     RunSet,
 )
 from tests import factories
+from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
 HASH = "sha256:" + "0" * 64
 
@@ -77,10 +80,23 @@ def build() -> World:
         pushed_by=team.engineer,
         pushed_at=timezone.now(),
     )
+    capture = captures.bring(team.responder, project=team.project, data=TRACE, origin=Origin.UPLOAD)
+    drafts.save(team.responder, capture=capture, run=0, choices=CHOICES)
     return World(team=team, case=factories.fresh(case), objects=_objects(), bodies=_bodies(team, case))
 
 
+OF_RUN = ("title", "trigger", "prohibited_outcome", "deciding_evidence")
+CHOICES = {
+    "case_id": "refund-claimed",
+    "incident_id": "INC-7",
+    "frozen_at": "2026-11-01T09:00:00+01:00",
+    "expected": {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}},
+}
+TRACE = transcript(user("refund 4711"), asks(call("refund", {"id": 1})), answers("timed out"), says("It is refunded."))
+
+
 MODELS: dict[str, type[Model]] = {
+    "captures": Capture,
     "cases": Case,
     "revisions": FixtureRevision,
     "controls": Control,
@@ -133,6 +149,9 @@ def _bodies(team: factories.People, case: Case) -> dict[str, dict[str, Any]]:
     of_case = {"case": str(case.pk)}
     return {
         "PATCH projects/": {"retention_days": 20, "review_after_days": 90},
+        "POST captures/": json.loads(TRACE),
+        "PUT captures/runs/0/draft/": {"choices": CHOICES},
+        "POST captures/runs/0/case/": {name: factories.STATEMENT[name] for name in OF_RUN},
         "POST cases/": {"project": key, **factories.STATEMENT},
         "PATCH cases/": {"seen": details.statement_hash(case), "title": "Claimed a refund nobody had confirmed"},
         "PATCH cases/provenance/": {"covering_test": "tests/test_refunds.py"},

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import io
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from replaycases.accounts.models import Project, Scope, User
+from replaycases.accounts.roles import Role
+from replaycases.api.base import MULTIPART_SLACK
+from replaycases.cases import people
+from replaycases.cases.models import Capture, Draft, Payload
+from tests import factories
+from tests.api.conftest import client_of
+from tests.api.world import CHOICES, OF_RUN, TRACE
+
+ADDRESS = "/api/v1/captures/"
+STATEMENT = {name: factories.STATEMENT[name] for name in OF_RUN}
+
+
+def send(client: APIClient, data: bytes = TRACE, **query: str) -> Any:
+    asked = "&".join(f"{name}={value}" for name, value in {"project": "RC", **query}.items())
+    return client.post(f"{ADDRESS}?{asked}", data, content_type="application/octet-stream")
+
+
+def choose(client: APIClient, capture: str, choices: Any = CHOICES, run: int = 0) -> Any:
+    return client.put(f"{ADDRESS}{capture}/runs/{run}/draft/", {"choices": choices}, format="json")
+
+
+def program_of(user: User, project: Project, *scopes: Scope) -> APIClient:
+    _, secret = people.create_token(user, project=project, name="any", scopes=list(scopes), days=1)
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    return client
+
+
+def test_a_body_is_kept_as_the_bytes_that_came(api: APIClient, project: Project) -> None:
+    response = send(api, name="trace.json", symptom="A%20refund", evidence_days="3")
+    assert response.status_code == 201
+    shown = response.json()
+    assert (shown["origin"], shown["format"], shown["runs"]) == ("api", "chat-transcript", 1)
+    assert (shown["name"], shown["symptom"], shown["size"]) == ("trace.json", "A refund", len(TRACE))
+    capture = Capture.objects.get()
+    assert capture.expires_at < timezone.now() + timedelta(days=3, minutes=1)
+
+
+def test_a_json_body_is_a_file_too_and_is_not_parsed_on_its_way(api: APIClient, project: Project) -> None:
+    twice = b'{"messages": 1, ' + TRACE[1:]  # the strict parser of other bodies takes no name twice
+    response = api.post(f"{ADDRESS}?project=RC", twice, content_type="application/json")
+    assert response.status_code == 422
+    assert response.json()["findings"][0]["id"].startswith("import.")
+
+
+def test_a_file_of_a_multipart_body_is_the_same_capture(api: APIClient, project: Project) -> None:
+    first = send(api).json()
+    again = api.post(ADDRESS, {"project": "RC", "file": io.BytesIO(TRACE)}, format="multipart")
+    assert (again.status_code, again.json()["id"]) == (201, first["id"])
+
+
+def test_a_file_that_no_importer_reads_is_refused_with_its_finding_and_no_value(
+    api: APIClient, project: Project
+) -> None:
+    response = send(api, b'{"secret": "4711"}')
+    assert response.status_code == 422
+    (finding,) = response.json()["findings"]
+    assert finding["id"] == "import.unknown-format"
+    assert finding["hint"]
+    assert "4711" not in response.content.decode()
+    assert not Payload.objects.exists()
+
+
+def test_a_body_over_the_cap_is_refused_before_it_is_read(
+    api: APIClient, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("replaycases.api.parsers.LARGEST_CAPTURE", 100)
+    assert send(api).status_code == 413
+    monkeypatch.setattr("replaycases.api.parsers.LARGEST_CAPTURE", 10**6)
+    monkeypatch.setattr("replaycases.api.views.captures.LARGEST_CAPTURE", 100 - MULTIPART_SLACK)
+    assert send(api, b"x" * 101).status_code == 413
+    assert not Payload.objects.exists()
+
+
+@pytest.mark.parametrize("query", [{"project": "XX"}, {"evidence_days": "0"}, {"evidence_days": "x"}, {"format": "x"}])
+def test_what_is_said_wrongly_is_refused(api: APIClient, project: Project, query: dict[str, str]) -> None:
+    assert send(api, TRACE, **query).status_code in (400, 422)
+    assert not Capture.objects.exists()
+
+
+def test_a_format_that_is_named_is_the_importers(api: APIClient, project: Project) -> None:
+    assert send(api, format="chat-transcript").status_code == 201
+    assert [one["format"] for one in api.get(f"{ADDRESS}?format=chat-transcript").json()["results"]]
+    assert api.get(f"{ADDRESS}?format=otlp").json()["results"] == []
+
+
+def test_only_who_captures_may_send(project: Project) -> None:
+    assert send(client_of(factories.person(project, Role.QA))).status_code == 403
+
+
+def test_a_program_sends_with_the_scope_of_captures(project: Project, everyone: User) -> None:
+    assert send(program_of(everyone, project, Scope.CAPTURES)).status_code == 201
+    assert send(program_of(everyone, project, Scope.CASES, Scope.READ)).status_code == 403
+
+
+def test_a_capture_is_shown_with_its_report_and_without_content(api: APIClient, viewer: APIClient, case: Any) -> None:
+    capture = send(api).json()["id"]
+    shown = viewer.get(f"{ADDRESS}{capture}/")
+    assert shown.status_code == 200
+    report = shown.json()["report"]
+    assert report["mode"] == "replay"
+    assert {row["boundary"]: row["recorded"] for row in report["coverage"]}["tool"] == 1
+    runs = viewer.get(f"{ADDRESS}{capture}/runs/").json()["runs"]
+    assert [row["index"] for row in runs] == [0]
+    assert "4711" not in shown.content.decode() + json.dumps(runs)
+
+
+def test_a_run_that_is_not_there_is_said_to_be_refused(api: APIClient, project: Project) -> None:
+    capture = send(api).json()["id"]
+    shown = api.get(f"{ADDRESS}{capture}/?run=7").json()
+    assert (shown["report"], shown["refused"]["id"]) == (None, "import.run-index")
+    assert api.get(f"{ADDRESS}{capture}/?run=x").status_code == 400
+
+
+def test_a_destroyed_capture_has_no_report(api: APIClient, project: Project) -> None:
+    capture = send(api).json()["id"]
+    Capture.objects.update(purged_at=timezone.now())
+    assert api.get(f"{ADDRESS}{capture}/").json()["report"] is None
+    assert api.get(f"{ADDRESS}{capture}/runs/").status_code == 409
+    assert choose(api, capture).status_code == 409
+
+
+def test_a_program_writes_a_draft_and_does_not_read_what_was_chosen(project: Project, everyone: User) -> None:
+    program = program_of(everyone, project, Scope.CAPTURES)
+    capture = send(program).json()["id"]
+    assert choose(program, capture).status_code == 200
+    draft = program.get(f"{ADDRESS}{capture}/runs/0/draft/").json()
+    assert (draft["run"], draft["case"], draft["choices"]) == (0, None, None)
+    qa = client_of(factories.person(project, Role.QA))
+    assert qa.get(f"{ADDRESS}{capture}/runs/0/draft/").json()["choices"] is None
+
+
+@pytest.mark.parametrize("choices", [{"colour": "red"}, {"none": ["tool"]}])
+def test_a_choice_that_cannot_be_made_is_refused_with_its_pointer(
+    api: APIClient, project: Project, choices: dict[str, Any]
+) -> None:
+    response = choose(api, send(api).json()["id"], choices)
+    assert response.status_code == 422
+    assert response.json()["findings"][0]["pointer"] == f"/{next(iter(choices))}"
+    assert not Draft.objects.exists()
+
+
+def test_a_case_is_made_of_a_run_once(api: APIClient, project: Project) -> None:
+    capture = send(api).json()["id"]
+    address = f"{ADDRESS}{capture}/runs/0/case/"
+    assert api.post(address, STATEMENT, format="json").status_code == 404
+    choose(api, capture)
+    made = api.post(address, STATEMENT, format="json")
+    assert (made.status_code, made.json()["case_id"]) == (201, "refund-claimed")
+    assert api.post(address, STATEMENT, format="json").status_code == 409
+
+
+@pytest.mark.parametrize("run", [1, 10**30])
+def test_a_run_that_the_capture_does_not_hold_has_no_draft(api: APIClient, project: Project, run: int) -> None:
+    capture = send(api).json()["id"]
+    assert choose(api, capture, run=run).status_code == 400
+    assert api.get(f"{ADDRESS}{capture}/runs/{run}/draft/").status_code == 404
+    assert api.post(f"{ADDRESS}{capture}/runs/{run}/case/", STATEMENT, format="json").status_code == 404
