@@ -72,6 +72,14 @@ def test_an_answer_that_is_not_in_the_file_is_an_unresolved_reference() -> None:
     assert [note.boundary for note in run.notes if note.cost] == ["model"]
 
 
+def test_two_requests_that_go_on_from_the_same_missing_answer_do_not_follow_each_other() -> None:
+    run = read(
+        post({"input": "a", "previous_response_id": "r0"}, response("r1", says("one"))),
+        post({"input": "b", "previous_response_id": "r0"}, response("r2", says("two"))),
+    )
+    assert (people(run), kinds(run)) == ([], ["unresolved_reference", "unresolved_reference"])
+
+
 def test_a_conversation_on_the_server_goes_on_from_its_last_answer() -> None:
     made = interaction({}, {"id": "conv-1", "object": "conversation"}, url="https://api.openai.com/v1/conversations")
     first = post({"input": "hi", "conversation": "conv-1"}, response("r1", function_call("look", {})))

@@ -105,9 +105,9 @@ class _Reader:
         named = call.codec.answer_id(body)
         if named is not None:
             self.answers[named] = call
-        conversation = call.codec.previous(call.request)
-        if (conversation is not None and conversation not in self.answers) or "conversation" in call.request:
-            self.answers[str(conversation)] = call
+        conversation = call.codec.conversation(call.request)
+        if conversation is not None:
+            self.answers[conversation] = call
 
     def _repeated(self, call: Call) -> None:
         """The same request once more: a retry, or the same recorded twice."""
