@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from replaycases.importers.neutral import RetrievalStep, ToolStep
-from replaycases.importers.otlp import genai, genai_legacy, openinference, pydantic_ai, traceloop
+from replaycases.importers.otlp import genai, genai_legacy, openinference, pydantic_ai, traceloop, vercel_ai
 from replaycases.importers.otlp.site import Kind, Notes, Site
 from replaycases.importers.otlp.telling import Telling
 
@@ -32,6 +32,7 @@ DIALECTS: tuple[Dialect, ...] = (
         retrieval=openinference.retrieval,
     ),
     Dialect(name="pydantic-ai", kind=pydantic_ai.kind, model=pydantic_ai.model, tool=pydantic_ai.tool),
+    Dialect(name="vercel-ai", kind=vercel_ai.kind, model=vercel_ai.model, tool=vercel_ai.tool),
     Dialect(name="traceloop", kind=traceloop.kind, model=traceloop.model, tool=traceloop.tool),
     Dialect(name="genai-legacy", kind=genai_legacy.kind, model=genai_legacy.model, tool=genai_legacy.tool),
     Dialect(name="genai", kind=genai.kind, model=genai.model),

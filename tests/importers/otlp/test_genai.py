@@ -160,7 +160,7 @@ def test_a_model_call_without_content_is_a_step_that_nobody_answers() -> None:
     run = run_of(export(span(1, attributes=bare), span(2, attributes=bare)))
     assert [(step.answered, step.request, step.response) for step in models(run)] == [(False, {}, None)] * 2
     (note,) = run.notes
-    assert (note.kind, note.boundary, note.text.startswith("the spans hold no content")) == (
+    assert (note.kind, note.boundary, note.text.startswith("no content of this model call")) == (
         "content_lost",
         "model",
         True,
