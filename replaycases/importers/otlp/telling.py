@@ -14,9 +14,7 @@ from replaycases.importers.otlp.instants import ended_at, started_at
 from replaycases.importers.otlp.site import Notes, Site
 
 JSON = Any
-_NO_CONTENT = (
-    "no content of this model call stands under a name that is read: it is an entry in a list, and cannot be replayed"
-)
+_NO_CONTENT = "no content of this model call stands under a name that is read: it can be listed, and not be replayed"
 _NO_REQUEST = "what this model call was sent is not in the file"
 
 

@@ -123,12 +123,6 @@ def _called_with(recorded: JSON) -> JSON:
 
 
 def _returned(recorded: JSON) -> JSON:
-    """The tool's result: the recorder encoded it as JSON, so that a text stands there in quotes."""
-    if not isinstance(recorded, str):
-        return recorded
-    faults: list[str] = []
-    value = values.loads(recorded, faults)
-    if value is ABSENT:
-        return recorded
-    value = values.standing(value, faults)
+    """The tool's result, out of what a callback wrote around it."""
+    value = values.decoded(recorded)
     return value["output"] if isinstance(value, dict) and set(value) == {"output", "kwargs"} else value

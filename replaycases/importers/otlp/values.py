@@ -184,6 +184,15 @@ def parsed(text: JSON, faults: list[str]) -> JSON:
     return loads(text, faults) if text.lstrip()[:1] in ("{", "[") else ABSENT
 
 
+def decoded(recorded: JSON) -> JSON:
+    """What a recorder encoded as JSON, so that a text stands in quotes; as it is where it is no JSON."""
+    if not isinstance(recorded, str):
+        return recorded
+    faults: list[str] = []
+    value = loads(recorded, faults)
+    return recorded if value is ABSENT else standing(value, faults)
+
+
 def _deep(text: str) -> bool:
     return text.count("[") + text.count("{") > MAX_DEPTH
 

@@ -1,6 +1,6 @@
 """The AI SDK of Vercel: ai.operationId, ai.prompt.messages, ai.response.text, ai.response.toolCalls and ai.toolCall.*.
 
-Spans of ai.generateText and its like wrap the calls that they make (….doGenerate, ….doStream), which are read. Its newer
+Spans of ai.generateText and its like wrap the calls that they make (….doGenerate, ….doStream), which are read. Newer
 versions write the GenAI conventions.
 """
 
@@ -13,11 +13,11 @@ from replaycases.importers.neutral import ToolStep
 from replaycases.importers.otlp import genai
 from replaycases.importers.otlp.site import Kind, Notes, Site
 from replaycases.importers.otlp.telling import Output, Telling, serving_of, settings_of
-from replaycases.importers.otlp.values import json_in
+from replaycases.importers.otlp.values import decoded, json_in
 from replaycases.importers.turns import arguments_of
 
 JSON = Any
-_NO_SETTINGS = frozenset({"maxRetries"})
+_NO_SETTINGS = frozenset({"maxRetries", "model", "stream"})
 
 
 def kind(site: Site) -> Kind | None:
@@ -35,9 +35,7 @@ def model(site: Site, notes: Notes) -> Telling:
     base = site.pointer("ai.prompt.messages")
     messages = site.messages("ai.prompt.messages", notes)
     facts = genai.facts(site)
-    settings = settings_of(
-        site.span.attributes, ("gen_ai.request.", "ai.settings."), _NO_SETTINGS | {"model", "stream"}
-    )
+    settings = settings_of(site.span.attributes, ("gen_ai.request.", "ai.settings."), _NO_SETTINGS)
     return Telling(
         sent=[(item, f"{base}/{at}") for at, item in enumerate(messages)] if isinstance(messages, list) else None,
         outputs=_outputs(site, notes),
@@ -82,11 +80,8 @@ def _tools(site: Site) -> list[JSON] | None:
 
 
 def tool(site: Site, notes: Notes) -> ToolStep:
-    raw, result = (
-        site.first("ai.toolCall.args", "ai.toolCall.input"),
-        site.first("ai.toolCall.result", "ai.toolCall.output"),
-    )
-    held = json_in(result, [])
-    name = site.text("ai.toolCall.name") or "unknown"
+    raw = site.first("ai.toolCall.args", "ai.toolCall.input")
     arguments = None if raw is None else arguments_of(raw)
-    return genai.tool_step(site, name, arguments, result if held is ABSENT else held, site.text("ai.toolCall.id"))
+    result = decoded(site.first("ai.toolCall.result", "ai.toolCall.output"))
+    name = site.text("ai.toolCall.name") or "unknown"
+    return genai.tool_step(site, name, arguments, result, site.text("ai.toolCall.id"))
