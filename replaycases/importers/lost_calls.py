@@ -7,6 +7,7 @@ otherwise go by unseen.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -17,18 +18,32 @@ from replaycases.importers.turns import PROVIDER_RUN, arguments_of
 
 JSON = Any
 _ARGUMENTS = ("arguments", "args", "input")
+_TOLD = ("call_without_result", "branch", "content_lost")
 _NAMES = ("name", "function", "toolName", "id", "call_id", "toolCallId")
 
 
 def with_lost_calls(run: NeutralRun) -> NeutralRun:
     """The run, with a note at each answer that holds what looks like a call and is no step after it."""
     agents = sum(note.text == AGENT_AS_TOOL for note in run.notes)
+    known = _known(run)
     lost = []
     for step, made in _answers(run):
         unread = _held(step.response) - made
+        if len(unread) <= _inside(known, step.source):
+            continue
         agents -= len(unread)
         lost += [_note(step)] if unread and agents < 0 else []
     return replace(run, notes=(*run.notes, *lost)) if lost else run
+
+
+def _known(run: NeutralRun) -> list[str]:
+    """Pointers to calls that are no steps and have a note of their own, in order."""
+    made = {step.source for step in run.steps if isinstance(step, ToolStep)}
+    return sorted({note.source for note in run.notes if note.kind in _TOLD and note.boundary == "tool"} - made)
+
+
+def _inside(pointers: list[str], source: str) -> int:
+    return bisect_left(pointers, f"{source}0") - bisect_left(pointers, f"{source}/")
 
 
 def _answers(run: NeutralRun) -> Iterator[tuple[ModelStep, set[str]]]:

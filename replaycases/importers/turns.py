@@ -45,7 +45,7 @@ ANSWERS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 PROVIDER_RUN = frozenset(
     {"server_tool_use", "mcp_tool_use", "server_tool_call", "web_search_call", "file_search_call", "mcp_call",
-     "code_interpreter_call", "image_generation_call"}
+     "code_interpreter_call", "image_generation_call", "tool_search_call"}
 )  # fmt: skip
 
 

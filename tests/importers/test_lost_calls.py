@@ -55,3 +55,11 @@ def test_an_agent_that_was_called_as_a_tool_is_known_already() -> None:
     known = Note(kind="left_out", source="/a", text=AGENT_AS_TOOL)
     assert kinds(CALL, notes=(known,)) == ["left_out"]
     assert kinds([CALL, {**CALL, "input": {"n": 2}}], notes=(known,)) == ["left_out", "content_lost"]
+
+
+def test_a_call_that_has_a_note_of_its_own_is_known_already() -> None:
+    known = Note(kind="branch", source="/m/choices/1", text="not followed", boundary="tool")
+    assert kinds(CALL, notes=(known,)) == ["branch"]
+    assert kinds([CALL, {**CALL, "input": {"n": 2}}], notes=(known,)) == ["branch", "content_lost"]
+    elsewhere = Note(kind="branch", source="/m2/choices/1", text="not followed", boundary="tool")
+    assert kinds(CALL, notes=(elsewhere,)) == ["branch", "content_lost"]
