@@ -9,6 +9,7 @@ from typing import Any
 from replaycases.importers.findings import refused
 
 JSON = Any
+_LISTS = ("none", "leave_out", "policies", "templates", "ignore", "optional")
 DECLARABLE_NONE = frozenset({"clock", "random", "retrieval"})
 
 
@@ -23,6 +24,9 @@ class Supplied:
     `effects` is the annotation of docs/importing.md: {tools: {NAME: {action, key?, accepted?, rejected?, guard?}}}.
     `expected` is the fixture's `expected`. `run` picks one run (from 0) of a file that holds several. `leave_out` are
     the numbers (from 1) of steps that decided nothing.
+    `policies` and `templates` are {name, version, sha256, content?} that the workflow worked with. `ignore` are
+    {tool | boundary, pointer}: parts of every such call that are not compared. `optional` are the numbers of steps that
+    another run may leave out, `alternatives` {NUMBER: [alternative]} other calls that are right in a step's place.
     Trim with one of `horizon_after` (keep events up to this seq) and `horizon_at_call` (end just before the n-th
     tool call, from 1, so that this call is the first one past the horizon).
     """
@@ -43,6 +47,11 @@ class Supplied:
     expected: Mapping[str, JSON] | None = None
     run: int | None = None
     leave_out: tuple[int, ...] = ()
+    policies: tuple[JSON, ...] = ()
+    templates: tuple[JSON, ...] = ()
+    ignore: tuple[Mapping[str, str], ...] = ()
+    optional: tuple[int, ...] = ()
+    alternatives: Mapping[str, list[JSON]] = field(default_factory=dict)
     horizon_after: int | None = None
     horizon_at_call: int | None = None
 
@@ -58,22 +67,35 @@ def supplied_from(document: Mapping[str, JSON]) -> Supplied:
         if value is not None and not _fits(name, value):
             raise refused("supplied", f"/{name}", "the part has the wrong type", "See docs/importing.md.")
     given = {name: value for name, value in document.items() if value is not None}
-    return Supplied(**{**given, **{name: tuple(given.get(name, ())) for name in ("none", "leave_out")}})
+    return Supplied(**{**given, **{name: tuple(given.get(name, ())) for name in _LISTS}})
 
 
 def _fits(name: str, value: JSON) -> bool:
     if name == "none":
         return isinstance(value, list) and all(isinstance(v, str) and v in DECLARABLE_NONE for v in value)
-    if name == "leave_out":
+    if name in ("leave_out", "optional"):
         return isinstance(value, list) and all(_is_number(number) for number in value)
     if name in ("run", "horizon_after", "horizon_at_call"):
         return _is_number(value)
     if name in ("serving", "recorded_by", "effects", "expected"):
         return isinstance(value, dict)
-    if name == "tools":
+    if name == "ignore":
+        return isinstance(value, list) and all(_is_ignore_rule(rule) for rule in value)
+    if name == "alternatives":
+        return isinstance(value, dict) and all(
+            number.isascii() and number.isdecimal() and isinstance(given, list) for number, given in value.items()
+        )
+    if name in ("tools", "policies", "templates"):
         return isinstance(value, list)
     return name == "identity" or isinstance(value, str)
 
 
 def _is_number(value: JSON) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_ignore_rule(rule: JSON) -> bool:
+    """{tool, pointer} or {boundary, pointer}."""
+    if not isinstance(rule, dict) or not all(isinstance(part, str) for part in rule.values()):
+        return False
+    return set(rule) in ({"tool", "pointer"}, {"boundary", "pointer"})

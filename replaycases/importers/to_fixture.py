@@ -55,7 +55,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
         "input": run.input,
         "identity": next((said for said in (supplied.identity, run.identity) if said is not None), {}),
         "events": events,
-        "templates": _templates(run, supplied, tools),
+        "templates": [*_templates(run, supplied, tools), *supplied.templates],
         "missing": [entry for gap in gaps if gap.caps for entry in gap.as_missing()],
     }
     optional = {
@@ -63,6 +63,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
         "time_zone": supplied.time_zone,
         "locale": supplied.locale,
         "recorded_by": supplied.recorded_by,
+        "policies": list(supplied.policies) or None,
         "horizon": horizon or None,
         "expected": supplied.expected,
     }
@@ -78,17 +79,36 @@ def gaps_of(run: NeutralRun, supplied: Supplied) -> tuple[Gap, ...]:
 
 def _events(run: NeutralRun, supplied: Supplied, tools: list[JSON] | None) -> tuple[list[dict[str, JSON]], bool]:
     """The events kept, and whether they are a prefix."""
-    kept = [_event(seq, step, tools, supplied.effects) for seq, step in enumerate(kept_steps(run, supplied), 1)]
+    kept = [
+        _with_leniency(_event(seq, step, tools, supplied.effects), number, supplied)
+        for seq, (number, step) in enumerate(kept_steps(run, supplied), 1)
+    ]
     return _trim(kept, supplied, prefix=bool(run.cut) or replayable_steps(run) < len(run.steps))
 
 
-def kept_steps(run: NeutralRun, supplied: Supplied) -> list[Step]:
-    """The steps that have their answers, up to the first that has none, without those that a person left out."""
-    unknown = sorted(set(supplied.leave_out) - set(range(1, len(run.steps) + 1)))
+def kept_steps(run: NeutralRun, supplied: Supplied) -> list[tuple[int, Step]]:
+    """The steps that have their answers, up to the first that has none, without those that a person left out, each with
+    its number."""
+    named = {*supplied.leave_out, *supplied.optional, *map(int, supplied.alternatives)}
+    unknown = sorted(named - set(range(1, len(run.steps) + 1)))
     if unknown:
         raise refused("leave-out", "", f"there is no step {unknown[0]}", f"The run has {len(run.steps)} steps.")
-    whole = run.steps[: replayable_steps(run)]
-    return [step for number, step in enumerate(whole, 1) if number not in supplied.leave_out]
+    whole = enumerate(run.steps[: replayable_steps(run)], 1)
+    return [(number, step) for number, step in whole if number not in supplied.leave_out]
+
+
+def _with_leniency(event: dict[str, JSON], number: int, supplied: Supplied) -> dict[str, JSON]:
+    """The event with what was declared about it: what is not compared, that it may be left out, what is right too."""
+    told = {"tool": event.get("tool"), "boundary": event["boundary"]}
+    ignored = [rule["pointer"] for rule in supplied.ignore if any(rule.get(key) == told[key] for key in told)]
+    more: dict[str, JSON] = {}
+    if ignored:
+        more["match"] = {**event.get("match", {}), "ignore": list(dict.fromkeys(ignored))}
+    if number in supplied.optional:
+        more["optional"] = True
+    if str(number) in supplied.alternatives:
+        more["alternatives"] = supplied.alternatives[str(number)]
+    return {**event, **more}
 
 
 def _trim(events: list[dict[str, JSON]], supplied: Supplied, *, prefix: bool) -> tuple[list[dict[str, JSON]], bool]:
