@@ -32,6 +32,7 @@ _STATUS_OF: dict[JSON, Status] = {
     key: status for at, status in enumerate(_STATUSES) for key in (at, str(at), f"STATUS_CODE_{status.upper()}")
 }
 _REMOTE = 0x300
+_BROKEN = "a line that breaks off was dropped"
 _NO_EXPORT = "Give OTLP JSON: an object with resourceSpans or resourceLogs."
 
 
@@ -91,25 +92,35 @@ def _several(data: bytes, export: Export) -> Iterator[tuple[str, JSON]]:
 
 
 def _lines(data: bytes, export: Export) -> Iterator[tuple[str, JSON]]:
-    start = at = 0
+    at = 0
+    line, rest = _line(data, 0)
+    while line:
+        faults: list[str] = []
+        document = values.loads(line, faults)
+        following, after = _line(data, rest)
+        if document is not ABSENT:
+            yield f"/{at}", document
+        elif not following:
+            export.cut = True
+        elif isinstance(values.loads(following, []), dict):
+            faults.append(_BROKEN)
+        else:  # documents over several lines
+            yield from _one_after_the_other(line + b"\n" + data[rest:], export, at)
+            return
+        export.faults = tuple(dict.fromkeys((*export.faults, *faults)))
+        line, rest, at = following, after, at + 1
+
+
+def _line(data: bytes, start: int) -> tuple[bytes, int]:
+    """(the next line that is not blank, the place after it); b"" if there is none."""
     while start < len(data):
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end
         line = data[start:end]
         start = end + 1
-        if not line.strip():
-            continue
-        faults: list[str] = []
-        document = values.loads(line, faults)
-        export.faults = tuple(dict.fromkeys((*export.faults, *faults)))
-        if document is ABSENT:
-            if data[start:].strip():  # not the last line: the rest may hold documents over several lines
-                yield from _one_after_the_other(line + b"\n" + data[start:], export, at)
-            else:
-                export.cut = True
-            return
-        yield f"/{at}", document
-        at += 1
+        if line.strip():
+            return line, start
+    return b"", start
 
 
 def _one_after_the_other(data: bytes, export: Export, at: int = 0) -> Iterator[tuple[str, JSON]]:

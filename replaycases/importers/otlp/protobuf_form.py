@@ -21,6 +21,7 @@ from replaycases.importers.otlp import values
 from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span, SpanKind, Status
 
 JSON = Any
+MAX_PARTS = 100_000  # resources of one message, messages of one stream: more of them are no export of anybody's
 _FIRST_FIELD = 0x0A
 _INNER_FIELDS = (0x0A, 0x12, 0x1A)  # resource, scopes, schema URL
 _KINDS: tuple[SpanKind, ...] = ("unspecified", "internal", "server", "client", "producer", "consumer")
@@ -59,9 +60,10 @@ def export_of_protobuf(data: bytes) -> Export | None:
 
 def is_message(data: bytes) -> bool:
     """Whether the bytes are nothing but the repeated first field of an OTLP message. Cheap: no value is read."""
-    at = 0
+    at = parts = 0
     while at < len(data):
-        if data[at] != _FIRST_FIELD:
+        parts += 1
+        if data[at] != _FIRST_FIELD or parts > MAX_PARTS:
             return False
         length, at = _varint(data, at + 1)
         if length < 0 or at + length > len(data) or (length and data[at] not in _INNER_FIELDS):
@@ -73,7 +75,7 @@ def is_message(data: bytes) -> bool:
 def _stream(frames: Iterator[bytes], export: Export) -> bool:
     taken = 0
     for at, message in enumerate(frames):
-        if message and (not is_message(message) or not _take(f"/{at}", message, export)):
+        if at >= MAX_PARTS or (message and not (is_message(message) and _take(f"/{at}", message, export))):
             return False
         taken += bool(message)
     return taken > 0

@@ -13,6 +13,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.otlp import envelope, values
+from replaycases.importers.otlp.protobuf_form import MAX_PARTS
 from replaycases.importers.otlp.spans import Export
 from tests.importers.otlp.exports import START, TRACE, as_json, export, record, sdk_request, span
 
@@ -84,6 +85,12 @@ def test_one_export_on_each_line_is_read_whole() -> None:
 def test_a_last_line_that_breaks_off_is_said() -> None:
     found = read(export(span(1)) + b"\n" + export(span(2))[:-20])
     assert (len(found.spans), found.cut) == (1, True)
+
+
+def test_a_line_that_breaks_off_among_others_is_dropped_and_said() -> None:
+    found = read(export(span(1)) + b"\n" + export(span(2))[:-20] + b"\n" + export(span(3)) + b"\n")
+    assert ([row.span_id[-1] for row in found.spans], found.cut) == (["1", "3"], False)
+    assert found.faults == ("a line that breaks off was dropped",)
 
 
 def test_a_list_of_exports_is_read_whole() -> None:
@@ -210,6 +217,11 @@ def test_values_nested_too_deep_are_dropped_and_said() -> None:
 )
 def test_anything_else_is_no_export(data: bytes) -> None:
     assert envelope.read_file(data) is None
+
+
+@pytest.mark.parametrize("part", [b"\x0a\x00", b"\0\0\0\0", b"\0"])
+def test_a_file_of_nothing_but_empty_parts_is_no_export(part: bytes) -> None:
+    assert envelope.read_file(part * (MAX_PARTS + 1)) is None
 
 
 @pytest.mark.parametrize(("body", "protobuf"), [(b"\xff\xff", True), (b"[]", False), (b"{", False)])

@@ -20,6 +20,7 @@ from replaycases.importers.otlp import envelope
 from replaycases.importers.otlp.run import run_of as run_of_spans
 from replaycases.importers.registry import open_recording, to_case
 from replaycases.importers.supplied import Supplied
+from tests.importers.corpus import CORPUS
 from tests.importers.otlp import test_genai_legacy as legacy
 from tests.importers.otlp import test_openinference as openinference
 from tests.importers.otlp import test_pydantic_ai as pydantic_ai
@@ -115,6 +116,26 @@ def test_an_export_of_the_wrong_shape_is_read_or_refused(changes: list[Any]) -> 
         except (KeyError, IndexError, TypeError):
             continue
     is_read_or_refused(json.dumps(document).encode())
+
+
+RECORDED = sorted(CORPUS.glob("*/*.otlp.json"))
+
+
+@pytest.mark.skipif(not RECORDED, reason="the recorded files are not here (REPLAYCASES_CORPUS)")
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_recorded_file_that_was_damaged_is_read_or_refused(data: st.DataObject) -> None:
+    recorded = data.draw(st.sampled_from(RECORDED)).read_bytes()
+    document = json.loads(recorded)
+    places = list(paths(document))
+    for path in data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=4)):
+        what = data.draw(st.sampled_from(["replace", "delete", "double", "reverse"]))
+        try:
+            changed(document, path, what, data.draw(st.sampled_from(STRANGE)))
+        except (KeyError, IndexError, TypeError):
+            continue
+    is_read_or_refused(json.dumps(document).encode())
+    is_read_or_refused(recorded[: data.draw(st.integers(0, len(recorded)))])
 
 
 @settings(max_examples=60, deadline=None)
