@@ -42,7 +42,8 @@ def bring(
     expires_at = expiry.expiry_for(project, evidence_days)
     with transaction.atomic():
         policies.require_roles_locked(actor, project, *CAPTURES)
-        there = Capture.objects.filter(project=project, payload__digest=evidence.digest_of(data)).first()
+        kept = Capture.objects.filter(project=project, purged_at=None)
+        there = kept.filter(payload__digest=evidence.digest_of(data)).first()
         if there is not None:
             return there
         payload = evidence.store(project, data, media_type=CAPTURE_TYPE, expires_at=expires_at)

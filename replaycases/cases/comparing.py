@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from replaycases.cases import events, evidence, judging, reading
 from replaycases.cases.locks import lock_project
-from replaycases.cases.models import ENDED, Case, Comparison, Control, FixtureRevision, Run, RunSet
+from replaycases.cases.models import ENDED, Case, Comparison, Control, FixtureRevision, Payload, Run, RunSet
 from replaycases.verdict.labels import Label
 
 # A verdict computed while other results came in is thrown away and computed again, at most this often in a row.
@@ -44,11 +44,13 @@ def asked(comparison: Comparison) -> None:
     current.update(latest_comparison=comparison, verdict="")
 
 
-def invalidate(run_set: RunSet) -> None:
+def invalidate(run_set: RunSet, *, voided: bool = False) -> None:
     """Clear the verdicts that read this set's results: it was declared or voided. In the caller's transaction; the
-    project's row is locked first, so that no verdict is stored meanwhile."""
+    project's row is locked first, so that no verdict is stored meanwhile. Where the fixture is destroyed no verdict can
+    be reached anew: what was found while it was there stands, unless it rests on a set that is voided."""
     lock_project(run_set.project)
-    _clear(_readers(run_set))
+    readers = _readers(run_set)
+    _clear(readers if voided else readers.exclude(_out_of_reach()))
 
 
 def control_added(control: Control) -> None:
@@ -87,13 +89,21 @@ def run_ended(run_id: UUID) -> None:
 
 def refresh_waiting() -> None:
     """Compute every verdict that is still missing although all of its runs have ended."""
-    _refresh_all(Comparison.objects.filter(computed_at=None))
+    _refresh_all(Comparison.objects.filter(computed_at=None).exclude(_out_of_reach()))
+
+
+def _out_of_reach() -> Q:
+    """Comparisons whose fixture is destroyed."""
+    gone = Payload.objects.filter(evidence.gone()).values("pk")
+    return Q(revision__payload__in=gone) | Q(revision__detect__isnull=False, revision__detect__in=gone)
 
 
 def _refresh_all(comparisons: QuerySet[Comparison]) -> None:
     for comparison in comparisons.select_related("project", "revision__case", "old", "new"):
         try:
             refresh(comparison)
+        except evidence.EvidenceDestroyed:
+            logger.info("comparison %s is not computed: its evidence is destroyed", comparison.pk)
         # One verdict that cannot be computed must not keep the others from being; it stays "waiting", never green.
         except Exception:
             logger.exception("comparison %s cannot be computed", comparison.pk)

@@ -8,9 +8,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from replaycases.accounts.models import User
-from replaycases.cases import bell, comparing, numbers
+from replaycases.cases import bell, comparing, numbers, reading
 from replaycases.cases.clock import Now
 from replaycases.cases.models import Comparison, Control, FixtureRevision, Implementation, LaneEntry, Run, RunSet
+from replaycases.cases.policies import InvalidTransition
 
 MAX_SET_SIZE = 50
 
@@ -28,10 +29,14 @@ def declare(
 ) -> RunSet:
     """The set with its runs, queued. `actor` is None where a lane's schedule asks. In the caller's transaction, which
     has checked who may and locked the case. Raises ValidationError for a size out of bounds, for parts that do not
-    belong together, and for a stay in a lane that is over or another revision's."""
+    belong together, and for a stay in a lane that is over or another revision's; InvalidTransition where the evidence
+    is destroyed."""
     project = revision.case.project
     _refuse_what_does_not_fit(revision, implementation, size, control, mutated, lane_entry)
     target = control or revision
+    destroyed = reading.destroyed(target)
+    if destroyed:
+        raise InvalidTransition(f"{destroyed} It cannot be replayed.")
     run_set = RunSet.objects.create(
         project=project,
         revision=revision,

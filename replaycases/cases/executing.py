@@ -10,6 +10,7 @@ from uuid import UUID
 from django.conf import settings
 
 from replaycases.cases import fixtures, jobs, registry
+from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.models import Run
 from replaycases.fixture.canonical import digest
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Limits, Tier
@@ -32,6 +33,9 @@ def look_at(run_id: UUID, *, worker: str) -> None:
         _replay(held)
     except jobs.LeaseLost:
         logger.warning("run %s: the lease was lost, its late result is refused", run_id)
+    except EvidenceDestroyed as destroyed:
+        logger.warning("run %s: its evidence is destroyed", run_id)
+        _give_up(held, f"It was not replayed. {destroyed}")
     # Whatever went wrong on our side must be written into the row, or the run would only be swept.
     except Exception as error:
         logger.exception("run %s: attempt %d failed", run_id, held.attempt)
@@ -41,6 +45,13 @@ def look_at(run_id: UUID, *, worker: str) -> None:
 def _fail(held: jobs.Lease, error: Exception) -> None:
     try:
         jobs.fail(held, f"the attempt failed on the worker: {type(error).__name__}")
+    except jobs.LeaseLost:
+        logger.warning("run %s: the lease was lost", held.run_id)
+
+
+def _give_up(held: jobs.Lease, reason: str) -> None:
+    try:
+        jobs.give_up(held, reason)
     except jobs.LeaseLost:
         logger.warning("run %s: the lease was lost", held.run_id)
 

@@ -1,12 +1,12 @@
 """How long raw evidence lives: set when it comes in, warned about, and lengthened only by two people.
 
-Nothing else lengthens it: a review, a new revision or a replay does not. Evidence past its time is listed here; its
-bytes are not destroyed yet.
+Nothing else lengthens it: a review, a new revision or a replay does not. Evidence past its time is opened by nobody,
+and `cases.purging` destroys it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from django.core.exceptions import ValidationError
@@ -16,12 +16,13 @@ from django.utils import timezone
 
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Project, User
-from replaycases.cases import events, evidence, recipients
+from replaycases.cases import events, evidence, reading, recipients
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Boundary,
     Case,
     Classification,
+    Comparison,
     Control,
     FixtureRevision,
     NotificationKind,
@@ -29,6 +30,7 @@ from replaycases.cases.models import (
     Proposal,
     ProposalKind,
     ProposalState,
+    Run,
 )
 from replaycases.cases.policies import InvalidTransition
 
@@ -52,6 +54,8 @@ def why_not_until(case: Case, until: datetime) -> str:
     """Why the case's evidence cannot live until then; "" if it can, once two people want it."""
     if case.evidence_expires_at is None:
         return "The case has no evidence that expires."
+    if case.evidence_expires_at <= timezone.now():
+        return "The time of the evidence is over: nothing lengthens it any more."
     if until <= case.evidence_expires_at:
         return f"The evidence lives until {_day(case.evidence_expires_at)} already. Name a later time."
     if until <= timezone.now():
@@ -167,7 +171,7 @@ def _told(case: Case) -> recipients.People:
 
 def _lengthen(case: Case, until: datetime) -> int:
     """Move the end of the case's quarantined bytes to `until`, or to the end of another case that holds them, if that
-    is earlier. Never shortens. Returns how many moved."""
+    is earlier; and of what was made of them, to theirs. Never shortens. Returns how many moved."""
     moved = 0
     raw = Payload.objects.filter(_held_by(case)).filter(classification=Classification.QUARANTINED, purged_at=None)
     for payload in raw.defer("body"):
@@ -175,7 +179,20 @@ def _lengthen(case: Case, until: datetime) -> int:
         earliest: datetime | None = others.aggregate(at=Min("evidence_expires_at"))["at"]
         ends = min(until, earliest) if earliest else until
         moved += evidence.lengthen(payload, ends)
-    return moved
+    return moved + sum(_follow(subject) for subject in _made_of_raw(case))
+
+
+def _made_of_raw(case: Case) -> Iterator[Run | Comparison]:
+    """Runs first: a verdict was made of their manifests."""
+    runs = Run.objects.filter(run_set__revision__case=case, manifest__data_key__isnull=False)
+    yield from runs.select_related("run_set__revision", "manifest").defer("manifest__body")
+    verdicts = Comparison.objects.filter(revision__case=case, document__data_key__isnull=False)
+    yield from verdicts.select_related("revision", "document").defer("document__body")
+
+
+def _follow(subject: Run | Comparison) -> bool:
+    made, ends = subject.manifest if isinstance(subject, Run) else subject.document, reading.sources_end(subject)
+    return made is not None and ends is not None and evidence.lengthen(made, ends)
 
 
 def _held_by(case: Case) -> Q:

@@ -32,7 +32,6 @@ from replaycases.cases.models import (
     Boundary,
     Case,
     CaseOwner,
-    Classification,
     Comparison,
     Control,
     Decision,
@@ -295,8 +294,9 @@ def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
 def _around() -> dict[str, RawSQL]:
     """Of any case: who asks does not matter to it."""
     here = {"case": OuterRef("pk")}
-    raw = Q(payload__classification=Classification.QUARANTINED) | Q(detect__classification=Classification.QUARANTINED)
-    raw_mutation = Q(mutation__classification=Classification.QUARANTINED)
+    # What is destroyed has no data key any more.
+    raw = Q(payload__data_key__isnull=False) | Q(detect__data_key__isnull=False)
+    raw_mutation = Q(mutation__data_key__isnull=False)
     open_comments = ReviewComment.objects.filter(revision__case=OuterRef("pk"), resolved_at=None).order_by()
     stays = LaneEntry.objects.filter(**here, lane__name=LaneName.NONBLOCKING, left_at=None)
     policy = Lane.objects.filter(project=OuterRef("project"), name=LaneName.BLOCKING)

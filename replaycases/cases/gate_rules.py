@@ -14,6 +14,7 @@ from replaycases.cases.gate_found import Evidence, Found, listed, not_applicable
 from replaycases.cases.models import Boundary, Decision, DecisionKind, FixtureRevision, RunSet
 from replaycases.fixture.findings import FixtureInvalid
 
+_ANEW = "Add a redacted revision, or capture the incident as a new case."
 _STATEMENT = Evidence(kind="details", label="Failure statement")
 _OWNERS = Evidence(kind="details", label="Owners")
 _LINKS = Evidence(kind="details", label="Links and versions")
@@ -37,15 +38,15 @@ def statement(facts: Facts) -> Found:
 
 
 def evidence_expiry(facts: Facts) -> Found:
+    ends, destroyed = facts.case.evidence_expires_at, facts.case.evidence_destroyed_at
+    if not facts.snapshot.holds_quarantined and destroyed is not None:
+        return not_applicable(f"The raw evidence was destroyed on {destroyed:%Y-%m-%d}, when its time was over.")
     if not facts.snapshot.holds_quarantined:
         return not_applicable("The case holds no quarantined evidence.")
-    ends = facts.case.evidence_expires_at
     if ends is None:
         return unsatisfied("The raw evidence has no end.", "Set when it expires.", _CASE)
     if ends <= timezone.now():
-        return unsatisfied(
-            f"The raw evidence was to end on {ends:%Y-%m-%d}.", "Handle it, or ask for an extension.", _CASE
-        )
+        return unsatisfied(f"The raw evidence ended on {ends:%Y-%m-%d}.", _ANEW, _CASE)
     return satisfied(f"The raw evidence ends on {ends:%Y-%m-%d}.", _CASE)
 
 

@@ -15,6 +15,7 @@ from django.db import Error as DatabaseError
 
 from replaycases.accounts.models import User
 from replaycases.cases import gate_rules, gate_verdicts
+from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.gate_facts import Bundle, Facts
 from replaycases.cases.gate_found import Evidence, Found, GateState
 from replaycases.cases.models import Case, Proposal
@@ -247,6 +248,12 @@ def _found(name: GateName, rule: Rule, facts: Facts) -> Found:
         return rule(facts)
     except gate_rules.NoFixture:
         return Found(state="unsatisfied", detail="The case has no fixture yet.", remedy="Add one.")
+    except EvidenceDestroyed as destroyed:
+        return Found(
+            state="unsatisfied",
+            detail=str(destroyed),
+            remedy="Add a redacted revision, or capture the incident as a new case.",
+        )
     except DatabaseError:  # the transaction is lost, and with it whatever the other gates would say
         raise
     except Exception as error:  # its text may hold evidence, so only its class is told

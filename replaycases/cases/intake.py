@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
@@ -24,6 +25,7 @@ from replaycases.cases import (
     texts,
 )
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload, Stage
+from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
@@ -138,7 +140,7 @@ def add_revision(
         _require_new(case, upload.loaded, before, seen_revision)
         _require_may_change(actor, case, upload.loaded, before)
         behalf.require_member(case.project, actor, on_behalf_of)
-        expires_at = case.evidence_expires_at or expiry.expiry_for(case.project, None)
+        expires_at = _end_of_more(case, upload)
         revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of, changed=said)
         events.record(
             actor=actor,
@@ -178,7 +180,7 @@ def add_control(
         case = policies.require_locked(revision.case, actor, "add_control")
         free = _free_name(revision, name)
         _require_other(revision, upload.loaded)
-        ends = _ends(case, upload, case.evidence_expires_at or expiry.expiry_for(case.project, None))
+        ends = _ends(case, upload, _end_of_more(case, upload))
         control = Control(
             revision=revision,
             name=free,
@@ -331,6 +333,19 @@ def _add(
 
 def _brought(*kept: Payload | None) -> list[Payload]:
     return [payload for payload in kept if payload is not None]
+
+
+def _end_of_more(case: Case, upload: _Upload) -> datetime:
+    """When more raw evidence of the case would end. Raises InvalidTransition once its time is over: what was destroyed
+    does not come back by a new revision."""
+    ends = case.evidence_expires_at
+    over = case.evidence_destroyed_at is not None if ends is None else ends <= timezone.now()
+    if over and upload.classification == Classification.QUARANTINED:
+        raise InvalidTransition(
+            "The time of this case's raw evidence is over. Bring this in as redacted evidence, or capture the incident "
+            "as a new case."
+        )
+    return ends or expiry.expiry_for(case.project, None)
 
 
 def _ends(case: Case, upload: _Upload, expires_at: datetime) -> datetime | None:

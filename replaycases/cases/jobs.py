@@ -194,9 +194,13 @@ def heartbeat(held: Lease, *, progress: str) -> bool:
 
 
 def finish(held: Lease, result: Result) -> None:
-    """Write the result, once. Raises LeaseLost, and then the manifest is not kept either."""
+    """Write the result, once. Raises LeaseLost, and then the manifest is not kept either; EvidenceDestroyed where the
+    time of the fixture was over while it was replayed: nothing is kept of it then."""
     with transaction.atomic():
         run = Run.objects.select_related("project").get(id=held.run_id)
+        destroyed = reading.destroyed(run)
+        if destroyed:
+            raise evidence.EvidenceDestroyed(destroyed)
         classification, ends = reading.restriction_of(run)
         manifest = evidence.store(
             run.project,
@@ -229,6 +233,12 @@ def fail(held: Lease, reason: str) -> None:
     with transaction.atomic():
         why = evidence.printable(reason, cap=REASON_CAP)
         _give_up_or_requeue(held.run_id, _held(held), held.attempt, why, delay=held.attempt)
+
+
+def give_up(held: Lease, reason: str) -> None:
+    """No further attempt can come to anything: the run ends without a result. Raises LeaseLost."""
+    with transaction.atomic():
+        _end(held.run_id, _held(held), RunState.QUARANTINED, reason=evidence.printable(reason, cap=REASON_CAP))
 
 
 def _held(held: Lease) -> QuerySet[Run]:
@@ -308,7 +318,7 @@ def void(actor: User, *, run_set: RunSet, reason: str) -> None:
         standing = RunSet.objects.filter(pk=run_set.pk, voided_at=None)
         if not standing.update(voided_at=Now(), voided_by=actor, void_reason=why):
             raise policies.InvalidTransition("The set is voided already.")
-        comparing.invalidate(run_set)
+        comparing.invalidate(run_set, voided=True)
         events.record(
             actor=actor,
             action="run_set.voided",

@@ -106,7 +106,7 @@ def _side(
             continue
         try:
             verified.append(_verified(fixture, run))
-        except (ManifestRefused, evidence.EvidenceDamaged) as error:
+        except (ManifestRefused, evidence.EvidenceDamaged, evidence.EvidenceDestroyed) as error:
             refused.append(Refusal(side=name, run=str(run.number), reason=str(error).rstrip(".")))
     return verified, refused
 

@@ -154,6 +154,16 @@ class RingFile:
             self._write(KeyRing(keys=tuple(key.at(hour) for key in self.ring().keys)))
         return True
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """For a rotation, of which there is one at a time. Raises RingInvalid while there is another one."""
+        with self.path.with_name(f"{self.path.name}.rotation").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RingInvalid("another rotation of its keys is at work") from None
+            yield
+
     def _write(self, ring: KeyRing) -> None:
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from django.core.exceptions import PermissionDenied
+from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts import roles as may
@@ -151,12 +152,14 @@ assert tuple(RULES) == get_args(ActionName)
 
 def available_actions(case: Case, actor: User, only: Collection[ActionName] = tuple(RULES)) -> list[Action]:
     """The actions on the case, allowed or not, in the order in which a page shows them. `require` decides by the same
-    rules. Two queries, whatever the case; one where `only` names no action that asks for second eyes, and up to three
-    more for who may decide but does not read all raw evidence."""
+    rules. Two queries, whatever the case, and one more where its raw evidence was destroyed; one where `only` names no
+    action that asks for second eyes, and up to three more for who may decide but does not read all raw evidence."""
     held = access.roles_of(actor, case.project)
     rules = {name: rule for name, rule in RULES.items() if name in only}
     own_work = decisions.own_work(actor, case) if any(rule.second_eyes for rule in rules.values()) else ""
     told = {name: why_not_allowed(name, case, actor, held=held, own_work=own_work) for name in rules}
+    destroyed = _destroyed(case) if any(name in _NEEDS_EVIDENCE for name in rules) else ""
+    told = {name: said or (destroyed if name in _NEEDS_EVIDENCE else "") for name, said in told.items()}
     if any(rule.reads and not told[name] for name, rule in rules.items()):
         unread = _unread(case, actor, held)
         told = {name: told[name] or (unread if rule.reads else "") for name, rule in rules.items()}
@@ -179,7 +182,7 @@ def require(case: Case, actor: User, name: ActionName) -> None:
     lacks = _lacks(rule, case, actor, held, own_work)
     if lacks:
         raise PermissionDenied(lacks)
-    why_not = _why_not_now(name, case)
+    why_not = _why_not_now(name, case) or (_destroyed(case) if name in _NEEDS_EVIDENCE else "")
     if why_not:
         raise InvalidTransition(why_not)
     unread = _unread(case, actor, held) if rule.reads else ""
@@ -248,10 +251,29 @@ def _why_not_now(name: ActionName, case: Case) -> str:
     return ""
 
 
+_NEEDS_EVIDENCE: frozenset[ActionName] = frozenset(
+    {"request_comparison", "request_run_set", "add_control", "submit", "approve_redaction", "approve_expectation"}
+)
+
+
+def _destroyed(case: Case) -> str:
+    """Why nothing is replayed or approved of a case whose current revision is destroyed; "" while it is there."""
+    revision = case.current_revision
+    said = reading.destroyed(revision) if revision is not None and case.evidence_destroyed_at is not None else ""
+    return f"{said} Add a redacted revision, or capture the incident as a new case." if said else ""
+
+
 def _uncontained(case: Case) -> str:
     if case.security_incident and case.contained_at is None:
         return "This is a security incident that is not contained yet. The security owner confirms containment first."
     return ""
+
+
+def _no_longer(case: Case) -> str:
+    if case.evidence_expires_at is None:
+        return "The case has no evidence that expires."
+    over = case.evidence_expires_at <= timezone.now()
+    return "The time of the evidence is over: nothing lengthens it any more." if over else ""
 
 
 def _needs_revision(case: Case) -> str:
@@ -270,7 +292,7 @@ _ALSO: Mapping[ActionName, Callable[[Case], str]] = {
     "submit": _needs_revision,
     "propose_override": _needs_revision,
     "propose_demotion": lambda case: "" if case.lane == LaneName.BLOCKING else "The case does not stand in blocking.",
-    "propose_extension": lambda case: "" if case.evidence_expires_at else "The case has no evidence that expires.",
+    "propose_extension": _no_longer,
     "mark_non_replayable": lambda case: (
         f"A revision stands in lane {case.lane}. Retire the case instead: a lane is left by two people."
         if case.lane

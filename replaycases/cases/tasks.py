@@ -8,7 +8,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from replaycases.cases import bell, executing, expiry, flags, jobs, lanes, mailing, notifying
+from replaycases.cases import bell, executing, expiry, flags, jobs, lanes, mailing, notifying, purging
 
 
 @shared_task(name=bell.LOOK_AT_RUN)  # type: ignore[untyped-decorator] # celery has no types here
@@ -23,8 +23,9 @@ def sweep() -> None:
 
 @shared_task(name="cases.look_at_calendar")  # type: ignore[untyped-decorator]
 def look_at_calendar() -> None:
-    """Evidence that ends, reviews that are due."""
+    """Evidence that ends and is destroyed then, reviews that are due."""
     expiry.look()
+    purging.look()
     flags.look()
 
 

@@ -213,6 +213,12 @@ def test_nothing_is_lengthened_by_one_person(case: Case, reviewer: User, state: 
         expiry.extend(reviewer, proposal=proposal)
 
 
+def test_nothing_is_lengthened_once_its_time_is_over(case: Case, reviewer: User) -> None:
+    ends_in(case, minutes=-1)
+    with pytest.raises(InvalidTransition, match="time of the evidence is over"):
+        extend(case, 6, by=reviewer)
+
+
 # --- warnings -------------------------------------------------------------------------------------------------------
 
 
@@ -237,11 +243,11 @@ def test_what_is_found_past_its_time_is_not_said_to_end_soon(case: Case, respond
 
 
 def test_after_an_extension_the_warnings_come_again(case: Case, responder: User, reviewer: User) -> None:
-    ends_in(case, hours=-1)
+    ends_in(case, hours=5)
     expiry.look()
     extend(case, 6, by=reviewer)
     assert expiry.look() == 1
-    assert told(responder) == ["expired", "expires_soon"]
+    assert told(responder) == ["expires_soon", "expires_soon"]
 
 
 def test_capturer_editor_privacy_owner_and_reviewers_are_warned_and_nobody_else(

@@ -25,7 +25,8 @@ class Case(models.Model):
     """`case_id` is the fixture's own name, "" until there is one; `readable_id` ("RC-17") is ours. Trigger, prohibited
     outcome and deciding evidence are the failure statement; `reported_symptom` is what was reported, in whatever words.
     `on_behalf_of` is for whom the capturer captured. `evidence_expires_at` is when the quarantined evidence ends, None
-    where there is none; `expiry_warned` is how many of the warnings before it were given.
+    where there is none; `expiry_warned` is how many of the warnings before it were given. `evidence_destroyed_at` is
+    when raw evidence of it was last destroyed.
 
     Only `cases.lifecycle` assigns `stage`. The rest repeats other rows for lists, which must not ask for each row:
     `lane` the strongest lane in which a revision stands (assigned by `cases.lane_moves`), `verdict` the label of
@@ -56,6 +57,7 @@ class Case(models.Model):
     containment_note = models.TextField(blank=True)
     evidence_expires_at = models.DateTimeField(null=True, blank=True)
     expiry_warned = models.PositiveSmallIntegerField(default=0)
+    evidence_destroyed_at = models.DateTimeField(null=True, blank=True)
     review_due_at = models.DateTimeField(null=True, blank=True)
     stage_since = models.DateTimeField(default=timezone.now)
     lane = models.CharField(max_length=16, blank=True)

@@ -54,7 +54,9 @@ class Payload(models.Model):
             models.Index(fields=["key_id"], condition=~models.Q(key_id=""), name="payload_by_key"),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["project", "digest"], name="payload_once_per_project"),
+            models.UniqueConstraint(
+                fields=["project", "digest"], condition=models.Q(purged_at=None), name="payload_once_per_project"
+            ),
             models.CheckConstraint(
                 condition=models.Q(
                     classification="quarantined",
