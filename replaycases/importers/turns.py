@@ -54,12 +54,15 @@ def turns_of(messages: JSON, source: str) -> tuple[Turn, ...]:
     if not isinstance(messages, list):
         return () if messages is None else (turn_of(messages, source),)
     found: list[Turn] = []
+    in_response = False
     for at, message in enumerate(messages):
-        turn = turn_of(message, f"{source}/{at}")
-        if found and _goes_on(found[-1], turn, message):
+        turn, is_item = turn_of(message, f"{source}/{at}"), _is_item(message)
+        if found and found[-1].role == turn.role == "assistant" and (in_response or is_item):
             found[-1] = _joined(found[-1], turn)
+            in_response = True
         else:
             found.append(turn)
+            in_response = is_item
     return tuple(found)
 
 
@@ -224,18 +227,15 @@ def _answer(block: dict[str, JSON], keys: tuple[tuple[str, ...], ...], place: st
     )
 
 
-def _goes_on(before: Turn, turn: Turn, message: JSON) -> bool:
-    """Whether this is one more item of the same response."""
-    if not (before.role == turn.role == "assistant") or not isinstance(message, dict):
-        return False
-    return "role" not in message or message.get("type") == "message" or isinstance(before.raw, list)
+def _is_item(message: JSON) -> bool:
+    """Whether this is an item of a response, which is told apart from a message by its type."""
+    return isinstance(message, dict) and ("role" not in unwrapped(message) or message.get("type") == "message")
 
 
 def _joined(before: Turn, turn: Turn) -> Turn:
-    raw = before.raw if isinstance(before.raw, list) else [before.raw]
     return Turn(
         role="assistant",
-        raw=[*raw, turn.raw],
+        raw=[*(before.raw if isinstance(before.raw, list) else [before.raw]), turn.raw],
         content=before.content if before.content is not None else turn.content,
         calls=before.calls + turn.calls,
         source=before.source,

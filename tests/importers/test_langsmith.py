@@ -202,6 +202,25 @@ def test_a_tool_that_holds_model_calls_is_no_step_and_what_it_called_is() -> Non
     assert "left_out" in kinds(found)
 
 
+def test_a_tool_inside_a_tool_is_code_of_the_outer_one() -> None:
+    found = read([RUNS[1], TOOL, {**TOOL, "id": "inner", "name": "seek", "parent_run_id": "t"}])
+    assert [step.tool for step in found.steps if isinstance(step, ToolStep)] == ["look"]
+    assert "left_out" in kinds(found)
+
+
+def test_a_catalogue_that_not_every_call_was_offered_is_none_of_the_run() -> None:
+    bare = {"invocation_params": {"model": "m-1"}, "metadata": {}}
+    found = read([RUNS[1], TOOL, {**RUNS[3], "extra": bare}])
+    assert (found.tools, "tools" in found.absent) == (None, False)
+    assert [bool(step.request.get("tools")) for step in found.steps if isinstance(step, ModelStep)] == [True, False]
+
+
+def test_what_was_retrieved_is_unknown_if_one_document_has_no_text() -> None:
+    documents = [{"page_content": "text"}, {"metadata": {}}]
+    found = read([run("r", "retriever", 1, None, inputs={"query": "q"}, outputs={"documents": documents})])
+    assert (found.steps[0].answered, kinds(found)) == (False, ["content_lost"])
+
+
 def test_a_model_call_that_wraps_another_is_counted_once() -> None:
     outer = {**RUNS[1], "id": "outer"}
     found = read([outer, {**RUNS[1], "parent_run_id": "outer"}])
