@@ -1,8 +1,8 @@
 """What goes wrong, as JSON: {detail, findings?, gates?} with a status that says whose fault it is.
 
 400 the request cannot be read or breaks its shape · 401 nobody known asks · 403 somebody who may not · 404 not there,
-or not yours · 409 not now (with the gates, where those block) · 413 too large · 422 readable, but no fixture, no
-implementation, or a report of what this server did not give out. Nothing that a client sends gives a 5xx; stored bytes
+or not yours · 409 not now (with the gates, where those block) · 410 raw evidence that is destroyed · 413 too large · 422
+readable, but no fixture, no implementation, or a report of what this server did not give out. Nothing that a client sends gives a 5xx; stored bytes
 that no longer have their digest are a 500 that says which to restore.
 """
 
@@ -61,6 +61,12 @@ class StoredDamage(APIException):
     default_code = "damaged"
 
 
+class Destroyed(APIException):
+    status_code = status.HTTP_410_GONE
+    default_detail = "This raw evidence was destroyed when its time was over."
+    default_code = "destroyed"
+
+
 class WrongState(APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This is not possible in the present state."
@@ -93,8 +99,10 @@ def translated(error: Exception) -> Exception:
         return GatesBlock(error)
     if isinstance(error, ImportRefused):
         return Unprocessable([error.finding])
-    if isinstance(error, InvalidTransition | EvidenceDestroyed):
+    if isinstance(error, InvalidTransition):
         return WrongState(str(error))
+    if isinstance(error, EvidenceDestroyed):
+        return Destroyed(str(error))
     if isinstance(error, EvidenceTooLarge):
         return BodyTooLarge()
     if isinstance(error, EvidenceDamaged):

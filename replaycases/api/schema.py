@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from replaycases.api.serializers.cases import GateSerializer
 
-READ_ERRORS = ("400", "401", "403", "404", "406")
+READ_ERRORS = ("400", "401", "403", "404", "406", "410")
 WRITE_ERRORS = (*READ_ERRORS, "409", "413", "415", "422")
 
 

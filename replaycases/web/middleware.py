@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
-from replaycases.cases.evidence import EvidenceDamaged
+from replaycases.cases.evidence import EvidenceDamaged, EvidenceDestroyed
 from replaycases.cases.policies import InvalidTransition
 
 logger = logging.getLogger(__name__)
@@ -65,8 +65,9 @@ class BodyLimit:
 
 
 class ErrorPages:
-    """On every page a state that does not allow what was asked is a 409, as a missing right is a 403; and stored bytes
-    that no longer have their digest are a 500 that says which to restore, with nothing of them shown."""
+    """On every page a state that does not allow what was asked is a 409, as a missing right is a 403; raw
+    evidence whose time was over is a 410; and stored bytes that no longer have their digest are a 500 that says which
+    to restore, with nothing of them shown."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -77,6 +78,8 @@ class ErrorPages:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if isinstance(exception, InvalidTransition):
             return render(request, "409.html", {"reason": str(exception)}, status=409)
+        if isinstance(exception, EvidenceDestroyed):
+            return render(request, "410.html", {"destroyed": str(exception)}, status=410)
         if isinstance(exception, EvidenceDamaged):
             logger.error("%s", exception)
             return render(request, "500.html", {"damage": str(exception)}, status=500)
