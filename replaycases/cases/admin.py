@@ -13,7 +13,9 @@ from replaycases.cases import admin_people  # noqa: F401  registers them
 from replaycases.cases.models import (
     AuditEvent,
     AuditHead,
+    BufferedTrace,
     Capture,
+    CaptureRule,
     Case,
     CaseOwner,
     CiReport,
@@ -26,7 +28,9 @@ from replaycases.cases.models import (
     Draft,
     FixtureRevision,
     GraderFinding,
+    HeldDocument,
     Implementation,
+    IncidentReport,
     Lane,
     LaneEntry,
     Notification,
@@ -40,6 +44,8 @@ from replaycases.cases.models import (
     Run,
     RunSet,
     StatementEdit,
+    TraceBatch,
+    TraceInbox,
 )
 from replaycases.cases.read_only_admin import ReadOnlyAdmin
 
@@ -58,6 +64,51 @@ class CaptureAdmin(ReadOnlyAdmin[Capture]):
     list_display = ["readable_id", "origin", "format", "runs", "captured_by", "captured_at", "expires_at", "purged_at"]
     list_filter = ["project", "origin", "format"]
     list_select_related = ["project", "captured_by"]
+    search_fields = ["trace_id"]
+
+
+@admin.register(CaptureRule)
+class CaptureRuleAdmin(ReadOnlyAdmin[CaptureRule]):
+    list_display = ["project", "kind", "key", "value", "enabled", "created_by", "created_at"]
+    list_filter = ["project", "kind", "enabled"]
+    list_select_related = ["project", "created_by"]
+
+
+@admin.register(TraceInbox)
+class TraceInboxAdmin(ReadOnlyAdmin[TraceInbox]):
+    list_display = ["project", "traces", "bytes", "dropped"]
+    list_select_related = ["project"]
+
+
+@admin.register(TraceBatch)
+class TraceBatchAdmin(ReadOnlyAdmin[TraceBatch]):
+    list_display = ["id", "project", "payload", "received_at"]
+    list_filter = ["project"]
+    list_select_related = ["project", "payload"]
+
+
+@admin.register(BufferedTrace)
+class BufferedTraceAdmin(ReadOnlyAdmin[BufferedTrace]):
+    exclude = ["batches"]
+    list_display = ["trace_id", "project", "spans", "records", "ended", "rule", "capture", "first_at", "last_at"]
+    list_filter = ["project", "ended"]
+    list_select_related = ["project", "rule", "capture__project"]
+    search_fields = ["trace_id"]
+
+
+@admin.register(HeldDocument)
+class HeldDocumentAdmin(ReadOnlyAdmin[HeldDocument]):
+    list_display = ["digest", "project", "capture", "revision"]
+    list_filter = ["project"]
+    list_select_related = ["project", "capture__project", "revision__case__project"]
+
+
+@admin.register(IncidentReport)
+class IncidentReportAdmin(ReadOnlyAdmin[IncidentReport]):
+    exclude = ["result"]
+    list_display = ["grader", "label", "project", "trace_id", "reported_at", "case", "settled_by", "settled_at"]
+    list_filter = ["project"]
+    list_select_related = ["project", "case__project", "settled_by"]
     search_fields = ["trace_id"]
 
 

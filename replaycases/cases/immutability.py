@@ -21,6 +21,7 @@ from replaycases.cases.models import (
     AuditEvent,
     AuditHead,
     Capture,
+    CaptureRule,
     Case,
     CiReport,
     CiResult,
@@ -32,7 +33,9 @@ from replaycases.cases.models import (
     Draft,
     FixtureRevision,
     GraderFinding,
+    HeldDocument,
     Implementation,
+    IncidentReport,
     Lane,
     LaneEntry,
     Proposal,
@@ -55,6 +58,7 @@ _NEVER_CHANGED: tuple[type[Model], ...] = (
     StatementEdit,
     DependencyStatement,
     RawRead,
+    HeldDocument,
 )
 # Each changes by its own rules, and an audit event may name it for ever.
 _NEVER_DELETED: tuple[type[Model], ...] = (
@@ -64,6 +68,7 @@ _NEVER_DELETED: tuple[type[Model], ...] = (
     Invitation,
     ApiToken,
     Capture,
+    CaptureRule,
     Draft,
     Case,
     Provenance,
@@ -131,7 +136,7 @@ def remove(using: str) -> None:
 
 def _kept_tables() -> tuple[type[Model], ...]:
     """Those of which no row is ever deleted."""
-    return (*_NEVER_CHANGED, *_NEVER_DELETED, Run, RunSet, Decision, Proposal, LaneEntry, GraderFinding)
+    return (*_NEVER_CHANGED, *_NEVER_DELETED, Run, RunSet, Decision, Proposal, LaneEntry, GraderFinding, IncidentReport)
 
 
 def _refusals() -> Iterator[Refusal]:
@@ -153,6 +158,13 @@ def _refusals() -> Iterator[Refusal]:
     )
     yield from _once(LaneEntry, "OLD.left_at IS NOT NULL", "left_at", "left_by")
     yield from _once(GraderFinding, "OLD.confirmed_at IS NOT NULL", "confirmed_by", "confirmed_at")
+    yield from _once(IncidentReport, "OLD.settled_at IS NOT NULL", "case", "reason", "settled_by", "settled_at")
+    yield Refusal(
+        table=CaptureRule._meta.db_table,
+        operation="UPDATE",
+        condition=_rewritten(CaptureRule, ("project", "kind", "key", "value", "created_by", "created_at")),
+        why="a rule changes in nothing but being enabled",
+    )
     yield Refusal(
         table=Case._meta.db_table,
         operation="UPDATE",

@@ -8,7 +8,19 @@ from uuid import UUID
 
 from celery import shared_task
 
-from replaycases.cases import bell, executing, expiry, flags, jobs, lanes, mailing, notifying, purging
+from replaycases.cases import (
+    bell,
+    executing,
+    expiry,
+    flags,
+    jobs,
+    lanes,
+    mailing,
+    notifying,
+    purging,
+    trace_buffer,
+    trace_captures,
+)
 
 
 @shared_task(name=bell.LOOK_AT_RUN)  # type: ignore[untyped-decorator] # celery has no types here
@@ -39,3 +51,10 @@ def tell_people() -> None:
 def run_lanes() -> None:
     """The daily run of what stands in a lane."""
     lanes.run_due()
+
+
+@shared_task(name="cases.look_at_traces")  # type: ignore[untyped-decorator]
+def look_at_traces() -> None:
+    """Traces of collectors: what a rule wants is captured, what was kept for long enough goes."""
+    trace_captures.look()
+    trace_buffer.look()

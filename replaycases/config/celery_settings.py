@@ -62,6 +62,7 @@ task_routes = {
     "cases.look_at_calendar": {"queue": SWEEPS},
     "cases.tell_people": {"queue": SWEEPS},
     "cases.run_lanes": {"queue": SWEEPS},
+    "cases.look_at_traces": {"queue": SWEEPS},
 }
 
 timezone = "UTC"
@@ -69,6 +70,7 @@ beat_schedule = {
     "sweep": {"task": "cases.sweep", "schedule": float(settings.REPLAYCASES_SWEEP_SECONDS)},
     "look_at_calendar": {"task": "cases.look_at_calendar", "schedule": float(settings.REPLAYCASES_NOTIFY_SECONDS)},
     "tell_people": {"task": "cases.tell_people", "schedule": float(settings.REPLAYCASES_NOTIFY_SECONDS)},
+    "look_at_traces": {"task": "cases.look_at_traces", "schedule": float(settings.REPLAYCASES_SWEEP_SECONDS)},
     # Each looks at what is due by the day; an hour late is soon enough.
     "run_lanes": {"task": "cases.run_lanes", "schedule": LANE_SECONDS},
 }

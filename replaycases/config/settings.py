@@ -234,6 +234,16 @@ REPLAYCASES_NOTIFY_SECONDS = env.number("REPLAYCASES_NOTIFY_SECONDS", default=60
 # How long somebody who said why sees the raw evidence of a case or a capture.
 REPLAYCASES_RAW_READ_MINUTES = env.number("REPLAYCASES_RAW_READ_MINUTES", default=30)
 
+# --- Collectors: what is kept of their traces, for each project ------------------------------------------------------
+
+REPLAYCASES_OTLP_BODY_BYTES = env.number("REPLAYCASES_OTLP_BODY_BYTES", default=16 * 1024 * 1024)
+REPLAYCASES_OTLP_BUFFER_BYTES = env.number("REPLAYCASES_OTLP_BUFFER_BYTES", default=256 * 1024 * 1024)
+REPLAYCASES_OTLP_BUFFER_TRACES = env.number("REPLAYCASES_OTLP_BUFFER_TRACES", default=50_000)
+REPLAYCASES_OTLP_TRACE_SPANS = env.number("REPLAYCASES_OTLP_TRACE_SPANS", default=20_000)
+REPLAYCASES_OTLP_KEEP_SECONDS = env.number("REPLAYCASES_OTLP_KEEP_SECONDS", default=6 * 60 * 60)
+# A trace of which nothing came for so long is captured by a rule, or may be dropped.
+REPLAYCASES_OTLP_QUIET_SECONDS = env.number("REPLAYCASES_OTLP_QUIET_SECONDS", default=60)
+
 # --- Celery: it only rings the bell; the run's row is the queue of record -------------------------------------------
 
 CELERY_SOFT_LIMIT_SECONDS = REPLAYCASES_WALL_SECONDS + 60

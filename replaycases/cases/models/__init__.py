@@ -7,7 +7,9 @@ from replaycases.cases.models.ci_result import CiReport, CiResult
 from replaycases.cases.models.comparison import Comparison
 from replaycases.cases.models.decision import Decision, DecisionKind, DecisionOutcome
 from replaycases.cases.models.fixture_revision import Control, FixtureRevision, OutcomeType
+from replaycases.cases.models.held_document import HeldDocument
 from replaycases.cases.models.implementation import Implementation
+from replaycases.cases.models.incident_report import IncidentReport
 from replaycases.cases.models.lane import Lane, LaneEntry, LaneName, LeftBy
 from replaycases.cases.models.notification import Notification, NotificationCursor, NotificationKind
 from replaycases.cases.models.payload import Classification, Payload
@@ -23,6 +25,7 @@ from replaycases.cases.models.provenance import (
 from replaycases.cases.models.raw_read import RawRead
 from replaycases.cases.models.review import ClosingItem, ClosingStep, FlagReason, ReviewComment, ReviewFlag
 from replaycases.cases.models.run import ENDED, MAX_ATTEMPTS, Run, RunSet, RunState
+from replaycases.cases.models.trace import BufferedTrace, CaptureRule, RuleKind, TraceBatch, TraceInbox
 
 __all__ = [
     "ENDED",
@@ -31,7 +34,9 @@ __all__ = [
     "AuditEvent",
     "AuditHead",
     "Boundary",
+    "BufferedTrace",
     "Capture",
+    "CaptureRule",
     "Case",
     "CaseOwner",
     "CiReport",
@@ -49,7 +54,9 @@ __all__ = [
     "FixtureRevision",
     "FlagReason",
     "GraderFinding",
+    "HeldDocument",
     "Implementation",
+    "IncidentReport",
     "Lane",
     "LaneEntry",
     "LaneName",
@@ -67,9 +74,12 @@ __all__ = [
     "RawRead",
     "ReviewComment",
     "ReviewFlag",
+    "RuleKind",
     "Run",
     "RunSet",
     "RunState",
     "Stage",
     "StatementEdit",
+    "TraceBatch",
+    "TraceInbox",
 ]

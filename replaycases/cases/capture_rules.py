@@ -1,0 +1,71 @@
+"""Which traces of a collector become captures by themselves: rules of a project as data, kept by its administrators."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import ADMINISTERS
+from replaycases.cases import events, policies, texts
+from replaycases.cases.models import CaptureRule, RuleKind
+from replaycases.importers.otlp.values import is_hex
+
+MOST = 50
+"""Every span that comes is held against each."""
+
+
+def add(actor: User, *, project: Project, kind: RuleKind, key: str = "", value: str = "") -> CaptureRule:
+    """A new rule, or the same one as it is, enabled. Raises PermissionDenied, ValidationError for one that lacks a part
+    or has one that says nothing, and for one too many."""
+    policies.refuse_tokens(actor)
+    said = _said(kind, key, value)
+    with transaction.atomic():
+        policies.require_roles_locked(actor, project, *ADMINISTERS)
+        rule = CaptureRule.objects.filter(project=project, **said).first()
+        if rule is not None and rule.enabled:
+            return rule
+        if rule is None:
+            _require_room(project)
+            rule = CaptureRule(project=project, created_by=actor, **said)
+        rule.enabled = True
+        rule.save()
+        _record(actor, rule, "capture_rule.added")
+    return rule
+
+
+def set_enabled(actor: User, *, rule: CaptureRule, enabled: bool) -> CaptureRule:
+    """Raises PermissionDenied."""
+    policies.refuse_tokens(actor)
+    with transaction.atomic():
+        policies.require_roles_locked(actor, rule.project, *ADMINISTERS)
+        kept = CaptureRule.objects.select_for_update(of=("self",)).select_related("project").get(pk=rule.pk)
+        if kept.enabled != enabled:
+            kept.enabled = enabled
+            kept.save(update_fields=["enabled"])
+            _record(actor, kept, "capture_rule.enabled" if enabled else "capture_rule.disabled")
+    return kept
+
+
+def _said(kind: RuleKind, key: str, value: str) -> dict[str, str]:
+    key = texts.kept(key, cap=texts.NAME_CAP, field="key")
+    value = texts.kept(value, cap=texts.NAME_CAP, field="value")
+    if kind == RuleKind.ERROR and (key or value):
+        raise ValidationError({"value": "A rule about errors has neither key nor value."})
+    if kind == RuleKind.ATTRIBUTE and not key:
+        raise ValidationError({"key": "Name the attribute."})
+    if kind == RuleKind.TRACE:
+        value = value.lower()
+        if key or len(value) != 32 or not is_hex(value):
+            raise ValidationError({"value": "Name a trace by its id, 32 hexadecimal digits, and no key."})
+    return {"kind": kind, "key": key, "value": value}
+
+
+def _require_room(project: Project) -> None:
+    if CaptureRule.objects.filter(project=project, enabled=True).count() >= MOST:
+        raise ValidationError(f"Project {project.key} has {MOST} rules, which is the most. Disable one.")
+
+
+def _record(actor: User, rule: CaptureRule, action: str) -> None:
+    after = {"kind": rule.kind, "key": rule.key, "value": rule.value}
+    events.record(actor=actor, action=action, subject=rule, project=rule.project, after=after)

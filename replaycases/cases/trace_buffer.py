@@ -1,0 +1,263 @@
+"""What a collector sends, kept by trace for a short time: sealed, bounded, the oldest ended traces dropped first.
+
+The body of each request is kept once and whole, whichever traces are in it; each trace knows its bodies. Nothing of it
+is decoded again before somebody wants a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.utils import timezone
+
+from replaycases.accounts import access
+from replaycases.accounts.models import ApiToken, Project, User
+from replaycases.accounts.roles import CAPTURES
+from replaycases.cases import evidence
+from replaycases.cases.models import BufferedTrace, CaptureRule, Payload, RuleKind, TraceBatch, TraceInbox
+from replaycases.importers.otlp import envelope
+from replaycases.importers.otlp.spans import LogRecord, Span
+
+Signal = Literal["traces", "logs"]
+BATCH_TYPE = "application/vnd.replaycases.otlp-batch"
+ID_LENGTH = 32
+SLACK = timedelta(hours=1)
+"""How much longer the bytes may be opened than they are kept: a batch goes with its traces and not by itself."""
+DROPPED_AT_ONCE = 200
+_LINK = BufferedTrace.batches.through
+
+
+class BufferFull(Exception):
+    """No room, and nothing may be dropped: every trace that is kept is still being written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Received:
+    """How many spans or records were not taken, and why; what was taken is kept, or was before."""
+
+    rejected: int = 0
+    why: str = ""
+
+
+@dataclass(kw_only=True)
+class _Part:
+    """What one request holds of one trace."""
+
+    rows: int = 0
+    ended: bool = False
+    rule: UUID | None = None
+
+
+@dataclass(kw_only=True)
+class _Sorted:
+    parts: dict[str, _Part] = field(default_factory=dict)
+    nameless: int = 0
+
+
+def receive(sender: User, *, project: Project, signal: Signal, body: bytes, protobuf: bool) -> Received:
+    """Keep what a request holds. The same request again changes nothing. Raises PermissionDenied, ImportRefused for a
+    body that is no request, BufferFull."""
+    access.require(sender, project, *CAPTURES)
+    assert sender.token is not None
+    rows: Sequence[Span | LogRecord]
+    rows = (
+        envelope.read_traces(body, protobuf=protobuf)
+        if signal == "traces"
+        else envelope.read_logs(body, protobuf=protobuf)
+    )
+    sorted_ = _sorted(rows, list(CaptureRule.objects.filter(project=project, enabled=True).order_by("created_at")))
+    if not sorted_.parts:
+        return _received(sorted_.nameless, 0)
+    kept = _head(signal, protobuf) + body
+    now = timezone.now()
+    with transaction.atomic():
+        inbox = _locked_inbox(project)
+        if TraceBatch.objects.filter(project=project, payload__digest=evidence.digest_of(kept)).exists():
+            return _received(sorted_.nameless, 0)
+        there = {one.trace_id: one for one in BufferedTrace.objects.filter(project=project, trace_id__in=sorted_.parts)}
+        full = _full(sorted_, there)
+        taken = {name: part for name, part in sorted_.parts.items() if name not in full}
+        too_many = sum(sorted_.parts[name].rows for name in full)
+        if not taken:
+            return _received(sorted_.nameless, too_many)
+        dropped = _make_room(inbox, bytes_=len(kept), traces=sum(name not in there for name in taken), now=now)
+        there = {name: one for name, one in there.items() if one.pk not in dropped}
+        ends = now + timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS) + SLACK
+        try:
+            payload = evidence.store(project, kept, media_type=BATCH_TYPE, expires_at=ends)
+        except evidence.EvidenceDestroyed:
+            rejected = sum(part.rows for part in sorted_.parts.values())
+            return Received(rejected=rejected, why="This request came before, and its time is over.")
+        batch = TraceBatch.objects.create(project=project, payload=payload, received_at=now)
+        traces = [_with(there.get(name), name, part, sender.token, signal, now) for name, part in taken.items()]
+        _write(traces, batch)
+        inbox.bytes += len(kept)
+        inbox.traces += sum(name not in there for name in taken)
+        inbox.save()
+    return _received(sorted_.nameless, too_many)
+
+
+def look() -> int:
+    """Drop what was kept for as long as anything is. Returns how many traces went."""
+    over = timezone.now() - timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS)
+    gone = 0
+    for project in Project.objects.filter(pk__in=BufferedTrace.objects.filter(first_at__lt=over).values("project")):
+        with transaction.atomic():
+            inbox = _locked_inbox(project)
+            old = BufferedTrace.objects.filter(project=project, first_at__lt=over)
+            gone += len(_drop(inbox, list(old.values_list("pk", flat=True))))
+            inbox.save()
+    return gone
+
+
+def bodies_of(trace: BufferedTrace) -> Iterable[tuple[Signal, bool, bytes]]:
+    """(signal, whether it is protobuf, body) of each request that held something of the trace, in their order."""
+    for batch in trace.batches.select_related("payload").order_by("received_at", "pk").iterator(chunk_size=1):
+        head, _, body = evidence.read(batch.payload).partition(b"\n")
+        signal, form = head.decode().split()
+        yield ("logs" if signal == "logs" else "traces"), form == "protobuf", body
+
+
+# --- sorting --------------------------------------------------------------------------------------------------------
+
+
+def _head(signal: Signal, protobuf: bool) -> bytes:
+    """Before each body: with it these bytes are never those of somebody's file, whose end they would bring nearer."""
+    return f"{signal} {'protobuf' if protobuf else 'json'}\n".encode()
+
+
+def _sorted(rows: Iterable[Span | LogRecord], rules: Sequence[CaptureRule]) -> _Sorted:
+    found = _Sorted()
+    parts = found.parts
+    for row in rows:
+        if len(row.trace_id) != ID_LENGTH:
+            found.nameless += 1
+            continue
+        part = parts.get(row.trace_id)
+        if part is None:
+            part = parts[row.trace_id] = _Part()
+        part.rows += 1
+        if isinstance(row, Span) and not row.parent_id and row.end_ns:
+            part.ended = True
+        if rules and part.rule is None:
+            part.rule = next((rule.pk for rule in rules if _matches(rule, row)), None)
+    return found
+
+
+def _matches(rule: CaptureRule, row: Span | LogRecord) -> bool:
+    match rule.kind:
+        case RuleKind.ERROR:
+            return isinstance(row, Span) and row.status == "error"
+        case RuleKind.TRACE:
+            return row.trace_id == rule.value
+    return any(rule.key in held and _text(held[rule.key]) == rule.value for held in (row.attributes, row.resource))
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _received(nameless: int, too_many: int) -> Received:
+    whys = []
+    if nameless:
+        whys.append(f"{nameless} without the id of a trace are not kept.")
+    if too_many:
+        whys.append(f"{too_many} are of traces that are at their limit of {settings.REPLAYCASES_OTLP_TRACE_SPANS}.")
+    return Received(rejected=nameless + too_many, why=" ".join(whys))
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def _locked_inbox(project: Project) -> TraceInbox:
+    TraceInbox.objects.bulk_create([TraceInbox(project=project)], ignore_conflicts=True)
+    return TraceInbox.objects.select_for_update().get(project=project)
+
+
+def _full(found: _Sorted, there: dict[str, BufferedTrace]) -> set[str]:
+    """The traces that have, or would have, more spans and records than one may."""
+    most = settings.REPLAYCASES_OTLP_TRACE_SPANS
+    held = {name: one.spans + one.records for name, one in there.items()}
+    return {name for name, part in found.parts.items() if held.get(name, 0) + part.rows > most}
+
+
+def _with(
+    kept: BufferedTrace | None,
+    name: str,
+    part: _Part,
+    token: ApiToken,
+    signal: Signal,
+    now: datetime,
+) -> BufferedTrace:
+    trace = kept or BufferedTrace(project=token.project, trace_id=name, first_at=now)
+    if signal == "traces":
+        trace.spans += part.rows
+    else:
+        trace.records += part.rows
+    trace.last_at = now
+    trace.ended = trace.ended or part.ended
+    trace.token = token
+    trace.rule_id = trace.rule_id or part.rule
+    return trace
+
+
+def _write(traces: Sequence[BufferedTrace], batch: TraceBatch) -> None:
+    BufferedTrace.objects.bulk_create(
+        traces,
+        update_conflicts=True,
+        unique_fields=["id"],
+        update_fields=["spans", "records", "last_at", "ended", "token", "rule"],
+    )
+    _LINK._default_manager.bulk_create([_LINK(bufferedtrace_id=trace.pk, tracebatch_id=batch.pk) for trace in traces])
+
+
+# --- dropping -------------------------------------------------------------------------------------------------------
+
+
+def _make_room(inbox: TraceInbox, *, bytes_: int, traces: int, now: datetime) -> set[UUID]:
+    """Drop traces until this much more has room: those that ended, then those that are quiet, the oldest first."""
+    quiet = now - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
+    gone: set[UUID] = set()
+    while over := _over(inbox, bytes_, traces):
+        may_go = BufferedTrace.objects.filter(Q(ended=True) | Q(last_at__lt=quiet), project=inbox.project_id)
+        first = list(may_go.order_by("-ended", "last_at").values_list("pk", flat=True)[:over])
+        if not first:
+            raise BufferFull
+        gone |= _drop(inbox, first)
+    return gone
+
+
+def _over(inbox: TraceInbox, bytes_: int, traces: int) -> int:
+    """About how many traces are too many, at least one if there is no room; 0 if there is."""
+    traces_over = inbox.traces + traces - settings.REPLAYCASES_OTLP_BUFFER_TRACES
+    bytes_over = inbox.bytes + bytes_ - settings.REPLAYCASES_OTLP_BUFFER_BYTES
+    if max(traces_over, bytes_over) <= 0:
+        return 0
+    return min(DROPPED_AT_ONCE, max(1, traces_over, bytes_over * inbox.traces // max(1, inbox.bytes)))
+
+
+def _drop(inbox: TraceInbox, traces: Sequence[UUID]) -> set[UUID]:
+    """These traces, and the requests of which no other trace is kept. The caller saves the inbox."""
+    dropped = BufferedTrace.objects.filter(pk__in=traces, project=inbox.project_id)
+    counted = dropped.aggregate(all=Count("pk"), unused=Count("pk", filter=Q(capture=None)))
+    touched = list(TraceBatch.objects.filter(traces__in=traces).values_list("pk", flat=True).distinct())
+    _LINK._default_manager.filter(bufferedtrace_id__in=traces).delete()
+    dropped.delete()
+    alone = TraceBatch.objects.filter(pk__in=touched).filter(
+        ~Exists(_LINK._default_manager.filter(tracebatch=OuterRef("pk")))
+    )
+    payloads = list(alone.values_list("payload", flat=True))
+    freed = Payload.objects.filter(pk__in=payloads).aggregate(bytes=Sum("size"))["bytes"] or 0
+    alone.delete()
+    evidence.discard(payloads)
+    inbox.bytes = max(0, inbox.bytes - freed)
+    inbox.traces = max(0, inbox.traces - counted["all"])
+    inbox.dropped += counted["unused"]
+    return set(traces)

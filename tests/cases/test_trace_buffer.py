@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Sum
+from django.utils import timezone
+
+from replaycases.accounts import tokens
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import Role
+from replaycases.cases import capture_rules, evidence, people, trace_buffer, trace_captures
+from replaycases.cases.models import (
+    AuditEvent,
+    BufferedTrace,
+    Capture,
+    CaptureRule,
+    Classification,
+    Origin,
+    Payload,
+    RuleKind,
+    TraceBatch,
+    TraceInbox,
+)
+from replaycases.cases.trace_buffer import BufferFull, Received
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.otlp import envelope
+from tests import factories
+from tests.api.otlp_requests import OTHER, TRACE, as_json, as_protobuf, chat, records, span
+
+pytestmark = pytest.mark.django_db
+LATER = timedelta(minutes=10)
+
+
+@pytest.fixture
+def of() -> factories.People:
+    return factories.people(factories.project())
+
+
+@pytest.fixture
+def sender(of: factories.People) -> User:
+    _, secret = people.create_token(of.responder, project=of.project, name="collector", scopes=["captures"], days=1)
+    user = tokens.authenticate(secret)
+    assert user is not None
+    return user
+
+
+@pytest.fixture
+def administrator(of: factories.People) -> User:
+    return factories.person(of.project, Role.ADMINISTRATOR)
+
+
+def receive(sender: User, body: bytes, *, protobuf: bool = False, signal: Any = "traces") -> Received:
+    assert sender.token is not None
+    return trace_buffer.receive(sender, project=sender.token.project, signal=signal, body=body, protobuf=protobuf)
+
+
+def age(by: timedelta = LATER) -> None:
+    for one in BufferedTrace.objects.all():
+        one.first_at, one.last_at = one.first_at - by, one.last_at - by
+        one.save()
+
+
+def held() -> set[str]:
+    return set(BufferedTrace.objects.values_list("trace_id", flat=True))
+
+
+def test_what_comes_is_sealed_and_ends_soon(sender: User) -> None:
+    receive(sender, as_json(chat(), span(2, trace=OTHER, parent=9)))
+    payload = Payload.objects.get()
+    assert payload.classification == Classification.QUARANTINED
+    assert b"4711" not in bytes(payload.body)
+    assert payload.expires_at is not None
+    assert payload.expires_at < timezone.now() + timedelta(hours=8)
+    ended = dict(BufferedTrace.objects.values_list("trace_id", "ended"))
+    assert ended == {TRACE: True, OTHER: False}
+    assert not AuditEvent.objects.filter(action__startswith="capture").exists()
+
+
+def test_the_same_request_again_changes_nothing(sender: User) -> None:
+    for _ in range(3):
+        assert receive(sender, as_json(chat())) == Received()
+    assert TraceBatch.objects.count() == 1
+    assert BufferedTrace.objects.get().spans == 1
+    assert TraceInbox.objects.get().traces == 1
+
+
+@pytest.mark.parametrize("form", [as_json, as_protobuf])
+def test_a_trace_of_several_requests_is_one_capture_with_each_span_once(
+    of: factories.People, sender: User, form: Any
+) -> None:
+    for body in (form(chat(1)), form(chat(1), span(2, parent=1)), form(span(3, parent=1), span(4, trace=OTHER))):
+        receive(sender, body, protobuf=form is as_protobuf)
+    for _ in range(2):
+        receive(sender, records(times=2), signal="logs")
+    capture = trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE.upper())
+    assert (capture.origin, capture.format, capture.trace_id) == (Origin.OTLP, "otlp", TRACE)
+    export = envelope.read_file(evidence.read(capture.payload))
+    assert export is not None
+    assert sorted(one.span_id[-1] for one in export.spans) == ["1", "2", "3"]
+    assert len(export.logs) == 1
+    assert capture.captured_by == of.responder
+    assert BufferedTrace.objects.get(trace_id=TRACE).capture == capture
+
+
+def test_of_a_span_that_came_before_it_ended_the_ended_one_is_taken(of: factories.People, sender: User) -> None:
+    begun = {**chat(1), "endTimeUnixNano": "0", "name": "begun"}
+    for body in (as_json(begun), as_json(chat(1)), as_json({**begun, "name": "begun again"})):
+        receive(sender, body)
+    export = envelope.read_file(trace_captures.assembled(BufferedTrace.objects.get()))
+    assert export is not None
+    assert [one.name for one in export.spans] == ["step 1"]
+
+
+def test_what_names_no_trace_is_counted_as_rejected(sender: User) -> None:
+    received = receive(sender, as_json(chat(), span(2, trace=""), span(3, trace="ab")))
+    assert received.rejected == 2
+    assert "2 without" in received.why
+    assert BufferedTrace.objects.get().spans == 1
+
+
+def test_a_trace_takes_no_more_than_its_most(sender: User, settings: Any) -> None:
+    settings.REPLAYCASES_OTLP_TRACE_SPANS = 2
+    receive(sender, as_json(span(1), span(2)))
+    received = receive(sender, as_json(span(3), span(1, trace=OTHER)))
+    assert received.rejected == 1
+    assert dict(BufferedTrace.objects.values_list("trace_id", "spans")) == {TRACE: 2, OTHER: 1}
+
+
+def test_the_oldest_ended_traces_go_first_and_are_counted(sender: User, settings: Any) -> None:
+    settings.REPLAYCASES_OTLP_BUFFER_TRACES = 2
+    receive(sender, as_json(span(1, trace="0" * 31 + "1", parent=9)))  # goes on
+    age()
+    receive(sender, as_json(span(1, trace="0" * 31 + "2")))
+    receive(sender, as_json(span(1, trace="0" * 31 + "3")))
+    assert held() == {"0" * 31 + "1", "0" * 31 + "3"}
+    inbox = TraceInbox.objects.get()
+    assert (inbox.traces, inbox.dropped) == (2, 1)
+
+
+def test_no_more_bytes_are_kept_than_the_settings_say(sender: User, settings: Any) -> None:
+    settings.REPLAYCASES_OTLP_BUFFER_BYTES = 3000
+    for number in range(1, 20):
+        receive(sender, as_json(span(1, trace=f"{number:032x}")))
+        inbox = TraceInbox.objects.get()
+        assert inbox.bytes == Payload.objects.aggregate(bytes=Sum("size"))["bytes"] <= 3000
+    assert inbox.traces == BufferedTrace.objects.count() == 19 - inbox.dropped
+    assert TraceBatch.objects.count() == Payload.objects.count()
+
+
+def test_a_buffer_that_is_full_of_traces_that_go_on_takes_nothing(sender: User, settings: Any) -> None:
+    settings.REPLAYCASES_OTLP_BUFFER_TRACES = 1
+    receive(sender, as_json(span(1, parent=9)))
+    with pytest.raises(BufferFull):
+        receive(sender, as_json(span(1, trace=OTHER)))
+    assert held() == {TRACE}
+    age()
+    receive(sender, as_json(span(1, trace=OTHER)))
+    assert held() == {OTHER}
+
+
+def test_bytes_of_several_traces_stay_until_the_last_of_them_goes(sender: User, settings: Any) -> None:
+    settings.REPLAYCASES_OTLP_KEEP_SECONDS = 600
+    receive(sender, as_json(span(1), span(1, trace=OTHER)))
+    BufferedTrace.objects.filter(trace_id=TRACE).update(first_at=timezone.now() - LATER * 2)
+    assert trace_buffer.look() == 1
+    assert (held(), Payload.objects.count()) == ({OTHER}, 1)
+    age(LATER * 2)
+    assert trace_buffer.look() == 1
+    assert not Payload.objects.exists()
+    inbox = TraceInbox.objects.get()
+    assert (inbox.bytes, inbox.traces, inbox.dropped) == (0, 0, 2)
+
+
+def test_a_file_of_somebody_ends_no_sooner_for_having_come_from_a_collector_too(
+    of: factories.People, sender: User
+) -> None:
+    body = as_json(chat())
+    file = evidence.store(of.project, body, media_type="x/y", expires_at=timezone.now() + timedelta(days=9))
+    receive(sender, body)
+    file.refresh_from_db()
+    assert file.expires_at is not None
+    assert file.expires_at > timezone.now() + timedelta(days=8)
+
+
+def test_who_captures_nothing_sends_nothing(of: factories.People) -> None:
+    _, secret = people.create_token(of.qa, project=of.project, name="collector", scopes=["captures"], days=1)
+    user = tokens.authenticate(secret)
+    assert user is not None
+    with pytest.raises(PermissionDenied):
+        receive(user, as_json(chat()))
+
+
+def test_what_is_no_request_is_refused(sender: User) -> None:
+    for body, protobuf in ((b"[1]", False), (b"\xff\xff", True)):
+        with pytest.raises(ImportRefused):
+            receive(sender, body, protobuf=protobuf)
+    assert not Payload.objects.exists()
+
+
+def test_a_trace_that_is_not_kept_is_no_capture(of: factories.People, sender: User) -> None:
+    with pytest.raises(ValidationError, match="never came"):
+        trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
+    other = factories.project("XX")
+    receive(sender, as_json(chat()))
+    with pytest.raises(ValidationError, match="never came"):
+        trace_captures.capture_trace(factories.everyone(other), project=other, trace_id=TRACE)
+
+
+# --- rules ----------------------------------------------------------------------------------------------------------
+
+
+def rule(administrator: User, of: factories.People, kind: RuleKind, **said: str) -> CaptureRule:
+    return capture_rules.add(administrator, project=of.project, kind=kind, **said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "spans"),
+    [
+        (RuleKind.ERROR, {}, [chat(), span(2, parent=1, error=True)]),
+        (RuleKind.ATTRIBUTE, {"key": "outcome", "value": "bad"}, [chat(), span(2, parent=1, outcome="bad")]),
+        (RuleKind.ATTRIBUTE, {"key": "service.name", "value": "agent"}, [chat()]),
+        (RuleKind.TRACE, {"value": TRACE.upper()}, [chat()]),
+    ],
+)
+def test_a_trace_that_a_rule_wants_is_captured_once_it_is_quiet(
+    of: factories.People, sender: User, administrator: User, kind: RuleKind, said: dict[str, str], spans: list[Any]
+) -> None:
+    rule(administrator, of, kind, **said)
+    receive(sender, as_json(*spans))
+    assert trace_captures.look() == 0
+    age()
+    assert trace_captures.look() == 1
+    assert trace_captures.look() == 0
+    capture = Capture.objects.get()
+    assert (capture.captured_by, capture.trace_id) == (of.responder, TRACE)
+    event = AuditEvent.objects.get(action="capture.brought")
+    assert event.token == sender.token.prefix  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (RuleKind.ERROR, {}),
+        (RuleKind.ATTRIBUTE, {"key": "outcome", "value": "bad"}),
+        (RuleKind.TRACE, {"value": OTHER}),
+    ],
+)
+def test_a_trace_that_no_rule_wants_is_not_captured(
+    of: factories.People, sender: User, administrator: User, kind: RuleKind, said: dict[str, str]
+) -> None:
+    rule(administrator, of, kind, **said)
+    receive(sender, as_json(chat(), span(2, parent=1, outcome="well", bad="outcome")))
+    age()
+    assert trace_captures.look() == 0
+
+
+def test_a_rule_that_is_switched_off_wants_nothing(of: factories.People, sender: User, administrator: User) -> None:
+    capture_rules.set_enabled(administrator, rule=rule(administrator, of, RuleKind.ERROR), enabled=False)
+    receive(sender, as_json(chat(), span(2, parent=1, error=True)))
+    age()
+    assert trace_captures.look() == 0
+
+
+def test_whose_sender_may_capture_no_more_is_not_captured_by_a_rule(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    receive(sender, as_json(chat()))
+    of.responder.memberships.all().delete()
+    age()
+    assert trace_captures.look() == 0
+    assert "role" in BufferedTrace.objects.get().why_not
+    assert not Capture.objects.exists()
+
+
+def test_a_trace_without_anything_to_import_holds_up_no_other(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    rule(administrator, of, RuleKind.ATTRIBUTE, key="service.name", value="agent")
+    receive(sender, records(trace=OTHER), signal="logs")
+    BufferedTrace.objects.update(rule=CaptureRule.objects.get())
+    receive(sender, as_json(chat()))
+    age()
+    assert trace_captures.look() == 1
+    assert BufferedTrace.objects.get(trace_id=OTHER).why_not
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (RuleKind.ERROR, {"value": "x"}),
+        (RuleKind.ATTRIBUTE, {"value": "x"}),
+        (RuleKind.TRACE, {"value": "x"}),
+        (RuleKind.TRACE, {"key": "x", "value": TRACE}),
+    ],
+)
+def test_a_rule_that_lacks_a_part_is_refused(
+    of: factories.People, administrator: User, kind: RuleKind, said: dict[str, str]
+) -> None:
+    with pytest.raises(ValidationError):
+        rule(administrator, of, kind, **said)
+
+
+def test_rules_are_kept_by_administrators_and_by_no_program(of: factories.People, sender: User) -> None:
+    for actor in (of.responder, of.lead, sender):
+        with pytest.raises(PermissionDenied):
+            rule(actor, of, RuleKind.ERROR)
+
+
+def test_a_rule_is_there_once_and_can_be_switched_on_again(of: factories.People, administrator: User) -> None:
+    first = rule(administrator, of, RuleKind.ERROR)
+    capture_rules.set_enabled(administrator, rule=first, enabled=False)
+    assert rule(administrator, of, RuleKind.ERROR) == first
+    assert CaptureRule.objects.get().enabled
+    actions = list(AuditEvent.objects.filter(action__startswith="capture_rule").values_list("action", flat=True))
+    assert actions == ["capture_rule.added", "capture_rule.disabled", "capture_rule.added"]
