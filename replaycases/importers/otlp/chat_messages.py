@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from replaycases.importers.conversation import Turn
+from replaycases.importers.exchanges import Turn
 from replaycases.importers.otlp.site import Notes
 from replaycases.importers.otlp.values import standing
 from replaycases.importers.turns import provider_run, turn_of

@@ -10,6 +10,7 @@ from replaycases.importers.formats import Format
 from replaycases.importers.neutral import NeutralRun, RunHead
 from replaycases.importers.otlp.envelope import read_file
 from replaycases.importers.otlp.instants import instant
+from replaycases.importers.otlp.json_form import too_many
 from replaycases.importers.otlp.run import NAME, run_of
 from replaycases.importers.otlp.spans import Export, LogRecord, Span
 from replaycases.importers.otlp.values import is_hex
@@ -47,6 +48,8 @@ def _export(file: ForeignFile) -> Export | None:
 def _traces(file: ForeignFile) -> dict[str, _Trace]:
     """By trace id, in the order of the file. Raises ImportRefused where there are no spans."""
     export = _export(file) or Export()
+    if export.too_many:
+        raise too_many()
     traces: dict[str, _Trace] = {}
     for span in export.spans:
         traces.setdefault(span.trace_id, _Trace()).spans.append(span)

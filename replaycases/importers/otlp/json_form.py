@@ -13,7 +13,7 @@ import orjson
 from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.findings import refused
 from replaycases.importers.otlp import values
-from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span, SpanKind, Status
+from replaycases.importers.otlp.spans import MAX_ROWS, Event, Export, LogRecord, Span, SpanKind, Status
 from replaycases.importers.otlp.values import attributes_of, id_of, nanos
 
 JSON = Any
@@ -32,6 +32,7 @@ _STATUS_OF: dict[JSON, Status] = {
     key: status for at, status in enumerate(_STATUSES) for key in (at, str(at), f"STATUS_CODE_{status.upper()}")
 }
 _REMOTE = 0x300
+MAX_OBJECTS = 3_000_000
 _BROKEN = "a line that breaks off was dropped"
 _NO_EXPORT = "Give OTLP JSON: an object with resourceSpans or resourceLogs."
 
@@ -46,9 +47,16 @@ def logs_of_json(data: bytes) -> list[LogRecord]:
     return _whole_request(data).logs
 
 
+def too_many() -> Exception:
+    hint = f"At most {MAX_ROWS} spans and log records are read. Export one trace at a time."
+    return refused("too-many-spans", "", "there are too many spans and log records", hint)
+
+
 def export_of_json(data: bytes) -> Export | None:
     """Everything in a file, in any arrangement; None if it is no OTLP JSON."""
-    export, known = Export(), False
+    export, known = Export(too_many=data.count(b"{") > MAX_OBJECTS), False
+    if export.too_many:
+        return export
     try:
         for base, document in _documents(data.removeprefix(codecs.BOM_UTF8), export):
             known = _take(base, document, export) or known
@@ -59,11 +67,13 @@ def export_of_json(data: bytes) -> Export | None:
 
 def _whole_request(data: bytes) -> Export:
     faults: list[str] = []
-    document = values.loads(data, faults)
+    document = None if data.count(b"{") > MAX_OBJECTS else values.loads(data, faults)
     if not isinstance(document, dict):
-        raise refused("not-json", "", "the request is no JSON object", _NO_EXPORT)
+        raise refused("not-json", "", "the request is no JSON object, or too large a one", _NO_EXPORT)
     export = Export(faults=tuple(faults))
     _take("", document, export)
+    if export.is_full():
+        raise too_many()
     return export
 
 
@@ -187,6 +197,8 @@ def _scope(
     rows = rows if isinstance(rows, list) else []
     for at in range(len(rows)):
         row, rows[at] = rows[at], None
+        if export.is_full():
+            return
         if not isinstance(row, dict):
             export.faults += ("an entry that is no object was dropped",)
         elif logs:

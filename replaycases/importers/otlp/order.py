@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replaycases.fixture.canonical import NotCanonical, canonical_bytes
-from replaycases.importers.conversation import AgentTool, ModelExchange, Recorded, Turn
+from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded, Turn
 from replaycases.importers.neutral import ToolStep
 from replaycases.importers.otlp.selection import Place, Selection
 from replaycases.importers.otlp.site import Notes

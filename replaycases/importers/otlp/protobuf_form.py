@@ -124,15 +124,22 @@ def _take(base: str, message: bytes, export: Export) -> bool:
     try:
         traces = TracesData.FromString(message)
         if _has_spans(traces):
-            export.spans.extend(_spans(base, traces))
+            _fill(export, export.spans, _spans(base, traces))
             return True
     except DecodeError:
         pass
     try:
-        export.logs.extend(_records(base, LogsData.FromString(message)))
+        _fill(export, export.logs, _records(base, LogsData.FromString(message)))
     except DecodeError:
         return False
     return True
+
+
+def _fill(export: Export, rows: list[Any], found: Iterator[Any]) -> None:
+    for row in found:
+        if export.is_full():
+            return
+        rows.append(row)
 
 
 def _has_spans(traces: TracesData) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from replaycases.fixture.pointer import ABSENT
-from replaycases.importers.conversation import AgentTool, Recorded, Turn, assemble
+from replaycases.importers.conversation import assemble
+from replaycases.importers.exchanges import AgentTool, Recorded, Turn
 from replaycases.importers.neutral import ModelStep, NeutralRun, Part, RetrievalStep, Step, ToolStep
 from replaycases.importers.otlp import pydantic_ai
 from replaycases.importers.otlp.chat_messages import Turns

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 JSON = Any
 SpanKind = Literal["unspecified", "internal", "server", "client", "producer", "consumer"]
+MAX_ROWS = 300_000
 Status = Literal["unset", "ok", "error"]
 
 
@@ -70,9 +71,16 @@ class LogRecord:
 
 @dataclass(kw_only=True)
 class Export:
-    """What a file holds. `faults` are about the file as a whole; `cut` says that its end is missing."""
+    """What a file holds. `faults` are about the file as a whole; `cut` says that its end is missing, `too_many` that it
+    holds more than is read at once, so that the rest was not read."""
 
     spans: list[Span] = field(default_factory=list)
     logs: list[LogRecord] = field(default_factory=list)
     faults: tuple[str, ...] = ()
     cut: bool = False
+    too_many: bool = False
+
+    def is_full(self) -> bool:
+        """Whether no more is taken in, which is noted."""
+        self.too_many = self.too_many or len(self.spans) + len(self.logs) > MAX_ROWS
+        return self.too_many

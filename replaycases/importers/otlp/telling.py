@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replaycases.fixture.pointer import ABSENT
-from replaycases.importers.conversation import ModelExchange, Turn, unread_call
+from replaycases.importers.conversation import unread_call
+from replaycases.importers.exchanges import ModelExchange, Turn
 from replaycases.importers.neutral import ModelStep
 from replaycases.importers.otlp.chat_messages import Turns
 from replaycases.importers.otlp.instants import ended_at, started_at

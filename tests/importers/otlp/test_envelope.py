@@ -14,7 +14,8 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.otlp import envelope, values
 from replaycases.importers.otlp.protobuf_form import MAX_PARTS
-from replaycases.importers.otlp.spans import Export
+from replaycases.importers.otlp.spans import MAX_ROWS, Export
+from replaycases.importers.registry import open_recording
 from tests.importers.otlp.exports import START, TRACE, as_json, export, record, sdk_request, span
 
 ROWS = (("ask", {"gen_ai.request.model": "m", "n": 3, "temperature": 0.5, "on": True, "list": ["a", "b"]}),)
@@ -217,6 +218,14 @@ def test_values_nested_too_deep_are_dropped_and_said() -> None:
 )
 def test_anything_else_is_no_export(data: bytes) -> None:
     assert envelope.read_file(data) is None
+
+
+def test_more_spans_than_are_read_at_once_are_refused() -> None:
+    rows = b'{"resourceSpans":[{"scopeSpans":[{"spans":[' + b"{}," * (MAX_ROWS + 1) + b"{}]}]}]}"
+    for read_it in (open_recording, lambda data: envelope.read_traces(data, protobuf=False)):
+        with pytest.raises(ImportRefused) as caught:
+            read_it(rows)
+        assert caught.value.finding.id == "import.too-many-spans"
 
 
 @pytest.mark.parametrize("part", [b"\x0a\x00", b"\0\0\0\0", b"\0"])
