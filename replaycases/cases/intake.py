@@ -25,10 +25,12 @@ from replaycases.cases import (
     texts,
 )
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload, Stage
+from replaycases.cases.models.fixture_revision import MOST_TIMEOUTS
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
+from replaycases.fixture.timeouts import timeouts_of
 from replaycases.replay.controls import MutationInvalid, mutate
 
 
@@ -316,6 +318,7 @@ def _add(
         checks_hash=loaded.checks_hash,
         effectful_tools=sorted({event.tool for event in loaded.events if event.effect is not None and event.tool}),
         authored_answers=sum(other.origin == "authored" for event in loaded.events for other in event.alternatives),
+        timeouts=[found.as_dict() for found in timeouts_of(loaded)[:MOST_TIMEOUTS]],
         changed=changed,
         created_by=actor,
         on_behalf_of=on_behalf_of,

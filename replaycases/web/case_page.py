@@ -35,7 +35,7 @@ from replaycases.cases.models import (
     Stage,
 )
 from replaycases.cases.policies import Action, ActionName
-from replaycases.web import next_steps, timeline
+from replaycases.web import next_steps, timeline, timeout_rows
 from replaycases.web.case_facts import Fact, Facts, facts_of
 
 EVENTS_SHOWN = 12
@@ -164,6 +164,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "more_comparisons": len(comparisons) > len(shown),
         "days": timeline.of_case(case, EVENTS_SHOWN),
         "owners": [(boundary.label, facts.by_key("owner").get(boundary)) for boundary in Boundary],
+        "timeouts": timeout_rows.rows_of(case.current_revision, facts.by_key("owner")),
         "dependency": [(Acceptance(said.key).label.lower(), said) for said in facts.of("dependency")],
         "provenance": provenance,
         "people": facts.by_key("person"),

@@ -13,7 +13,7 @@ from replaycases.accounts.roles import VOIDS_RUN_SETS
 from replaycases.cases import evidence, reading, searching
 from replaycases.cases.models import MAX_ATTEMPTS, Run, RunState
 from replaycases.verdict.manifest import parse
-from replaycases.web import sharing, words
+from replaycases.web import sharing, timeout_rows, words
 from replaycases.web.call_rows import asked, call_name
 from replaycases.web.scope import may
 
@@ -80,6 +80,8 @@ def context(run: Run, *, user: User) -> dict[str, Any]:
         "calls": calls_of(manifest) if manifest else [],
         "calls_total": len(manifest["calls"]) if manifest else 0,
         "divergence": divergence_of(manifest) if manifest else None,
+        # A control is another recording than its revision's.
+        "timeouts": timeout_rows.rows_of(run.run_set.revision) if run.run_set.control_id is None else [],
         "outcome": outcome_of(manifest) if manifest else None,
         "stderr": words.whole(evidence.printable(manifest["stderr"])) if manifest and manifest["stderr"] else None,
     }

@@ -34,6 +34,7 @@ from replaycases.cases.models import (
     Stage,
 )
 from replaycases.cases.texts import NAME_CAP, TITLE_CAP
+from replaycases.fixture.timeouts import TimeoutKind
 
 STATEMENT = "title trigger prohibited_outcome deciding_evidence reported_symptom"
 MOST_DAYS = 32767
@@ -174,16 +175,29 @@ _STORED: dict[str, Any] = {
         choices=Classification.choices, source="payload.classification", read_only=True
     ),
 }
+TimeoutSerializer = shape(
+    "TimeoutSerializer",
+    "A call that ran out of time: whose time it was by the recorded evidence, why, which boundary's owner acts, and the "
+    "mitigation that cannot help.",
+    seq=serializers.IntegerField(read_only=True),
+    pointer=serializers.CharField(read_only=True),
+    tool=serializers.CharField(read_only=True),
+    kind=serializers.ChoiceField(choices=[kind.value for kind in TimeoutKind], read_only=True),
+    reasons=serializers.ListField(child=serializers.CharField(), read_only=True),
+    owner=serializers.ChoiceField(choices=["workflow", "dependency"], read_only=True),
+    cannot_help=serializers.CharField(read_only=True),
+)
 
 
 class RevisionSerializer(
     row(  # type: ignore[misc]
         "Revisions",
         FixtureRevision,
-        "id case number schema_version fixture_case_id content_hash fixture_hash checks_hash effectful_tools changed "
-        "size classification created_by on_behalf_of created_at",
+        "id case number schema_version fixture_case_id content_hash fixture_hash checks_hash effectful_tools timeouts "
+        "changed size classification created_by on_behalf_of created_at",
         **_STORED,
         effectful_tools=serializers.ListField(child=serializers.CharField(), read_only=True),
+        timeouts=TimeoutSerializer(many=True, read_only=True),
     )
 ):
     """`changed` is empty for who may not read the revision: what was redacted may be told there."""

@@ -20,7 +20,7 @@ from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, Control, FixtureRevision
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import FixtureInvalid
-from replaycases.web import difference_rows, document_rows, incident_names, revision_page
+from replaycases.web import difference_rows, document_rows, incident_names, revision_page, timeout_rows
 from replaycases.web.downloads import attachment
 from replaycases.web.forms_review import EDITED_BYTES, CommentForm, RevisionForm
 from replaycases.web.pages import page_of
@@ -75,6 +75,7 @@ def render_revision(
         "form": form or CommentForm(initial={"pointer": asked or ""}),
         "commenting": actions["comment"],
         "adding": actions["add_revision"],
+        "timeouts": timeout_rows.rows_of(shown),
         "download": reverse("revision_document", args=[case.readable_id, shown.number]),
     }
     return render(request, "revisions/detail.html", context, status=422 if form else 200)
