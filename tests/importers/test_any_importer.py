@@ -125,7 +125,7 @@ def edit(document: JSON, kind: str, draw: Any) -> None:
     elif kind == "nest":
         holder[key] = [holder[key]]
     else:
-        holder[key] = draw(ODD)
+        holder[key] = copy.deepcopy(draw(ODD))
 
 
 STRUCTURED = [name for name in NAMES if name not in ("otlp:protobuf", "provider-response:stream")]
