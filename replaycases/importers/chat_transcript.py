@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from replaycases.fixture.pointer import ABSENT
-from replaycases.importers.conversation import AskedCall, Turn
+from replaycases.importers.exchanges import AskedCall, Turn
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
 from replaycases.importers.neutral import NeutralRun, Note, Part, RunHead

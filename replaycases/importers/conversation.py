@@ -9,80 +9,24 @@ than one way. Ids elsewhere are never looked at, because they repeat within real
 
 from __future__ import annotations
 
-import hashlib
-import json
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from replaycases.importers.neutral import HumanStep, ModelStep, Note, RetrievalStep, Step, ToolStep
+from replaycases.importers.exchanges import (
+    AGENT_AS_TOOL,
+    AgentTool,
+    AskedCall,
+    Ending,
+    GivenAnswer,
+    ModelExchange,
+    Recorded,
+    Turn,
+)
+from replaycases.importers.neutral import HumanStep, Note, Step, ToolStep
+from replaycases.importers.pairing import RanTools, ToldAnswers, hash_of, key_of
 
 JSON = Any
-Role = Literal["system", "user", "assistant", "tool"]
-AGENT_AS_TOOL = "a tool that holds model calls is code of the workflow: what it called stands in its place"
-
-
-@dataclass(frozen=True, kw_only=True)
-class AskedCall:
-    """A tool call as a model asked for it. `arguments` is the object; text that holds one is parsed by the importer."""
-
-    source: str
-    tool: str
-    arguments: JSON
-    call_id: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class GivenAnswer:
-    """What a request says that a tool answered. `error` is {kind, message} where the format marks a failure."""
-
-    source: str
-    value: JSON = None
-    error: dict[str, str] | None = None
-    call_id: str | None = None
-    tool: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Turn:
-    """One message of a request. `raw` is it as recorded, `content` what was said; an assistant turn has `calls`, a turn
-    that brings back what tools answered has `answers`, whatever role the provider gives it. `source` is its pointer if
-    it has one of its own; `unread` are pointers to what should be a call and is none."""
-
-    role: Role
-    raw: JSON
-    content: JSON = None
-    calls: tuple[AskedCall, ...] = ()
-    answers: tuple[GivenAnswer, ...] = ()
-    source: str = ""
-    unread: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelExchange:
-    """One model call: `step` for the fixture, `sent` the turns of its request, and of its response the calls it `asked`
-    for, in order, and what it `said`."""
-
-    step: ModelStep
-    sent: tuple[Turn, ...]
-    asked: tuple[AskedCall, ...] = ()
-    said: JSON = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AgentTool:
-    """A tool run that holds model calls of its own: code of the workflow and no boundary. It claims its call, so that
-    what is inside stands in the run in its place."""
-
-    source: str
-    tool: str
-    arguments: JSON = None
-    call_id: str | None = None
-
-
-Recorded = ModelExchange | ToolStep | RetrievalStep | HumanStep | AgentTool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +44,7 @@ def assemble(recorded: Sequence[Recorded], *, ending: Sequence[Turn] = ()) -> As
     """Put the steps of one run together, in the order in which they are given. A tool step that a model asked for
     moves to the place of its call; the others stay where they are. `ending` is the conversation as it stood at the
     end, where the file holds more of it than the last request."""
-    assembly = _Assembly(recorded=[*recorded, _Ending(sent=ending)])
+    assembly = _Assembly(recorded=[*recorded, Ending(sent=ending)])
     assembly.run()
     first = next((item for item in recorded if isinstance(item, ModelExchange) and item.sent), None)
     turns = first.sent if first else ending
@@ -114,14 +58,9 @@ def assemble(recorded: Sequence[Recorded], *, ending: Sequence[Turn] = ()) -> As
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ending:
-    sent: Sequence[Turn]
-
-
 @dataclass
 class _Assembly:
-    recorded: Sequence[Recorded | _Ending]
+    recorded: Sequence[Recorded | Ending]
     steps: list[Step] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     claimed: set[int] = field(default_factory=set)
@@ -129,14 +68,14 @@ class _Assembly:
     names: dict[int, str] = field(default_factory=dict)
 
     def run(self) -> None:
-        self.ran = _Ran(self.recorded)
-        self.told = _Told(self.recorded)
+        self.ran = RanTools(self.recorded)
+        self.told = ToldAnswers(self.recorded)
         for at, item in enumerate(self.recorded):
             if isinstance(item, ModelExchange):
                 self._people(item.sent, item.step.source)
                 self.steps.append(item.step)
                 self._tools(at, item)
-            elif isinstance(item, _Ending):
+            elif isinstance(item, Ending):
                 self._people(item.sent, "")
             elif isinstance(item, AgentTool):
                 self.notes.append(_note("left_out", item.source, AGENT_AS_TOOL))
@@ -168,8 +107,8 @@ class _Assembly:
         so_far, names = "", []
         for turn in sent:
             if id(turn) not in self.names:
-                self.names[id(turn)] = _key(turn.raw)
-            so_far = _hash(so_far + self.names[id(turn)])
+                self.names[id(turn)] = key_of(turn.raw)
+            so_far = hash_of(so_far + self.names[id(turn)])
             names.append(so_far)
         return names
 
@@ -236,7 +175,7 @@ class _Assembly:
         """Answers in the requests that belong to no assistant turn with calls, and calls that cannot be read."""
         seen: set[str] = set()
         for item in self.recorded:
-            sent = item.sent if isinstance(item, ModelExchange | _Ending) else ()
+            sent = item.sent if isinstance(item, ModelExchange | Ending) else ()
             for answer in _uncalled(sent):
                 if answer.source not in seen:
                     seen.add(answer.source)
@@ -249,121 +188,6 @@ class _Assembly:
 def unread_call(source: str) -> Note:
     """For a place where a call should be and none can be read."""
     return _note("content_lost", source, "this is no call that can be read", "what was asked for here is unknown")
-
-
-class _Ran:
-    """The tool runs that were recorded by themselves, to be found from a call that asked for one: by id, else the next
-    of this tool with these arguments, else of this tool. A run that has another id is another call's."""
-
-    def __init__(self, recorded: Sequence[Recorded | _Ending]) -> None:
-        self.named: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        self.same: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        self.any: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        self.keys: dict[int, list[list[int]]] = {}
-        for at, item in enumerate(recorded):
-            if isinstance(item, ToolStep | AgentTool):
-                self._file(at, item)
-
-    def _file(self, at: int, item: ToolStep | AgentTool) -> None:
-        lists = []
-        if item.call_id is not None:
-            lists.append(self.named[item.tool, item.call_id])
-        for whose in ("all", *(() if item.call_id is not None else ("nameless",))):
-            lists += [self.same[item.tool, whose, _key(item.arguments)], self.any[item.tool, whose]]
-        for places in lists:
-            places.append(at)
-        self.keys[at] = lists
-
-    def of(self, at: int, call: AskedCall) -> tuple[int | None, bool]:
-        """Its place after `at`, and whether it was guessed among several."""
-        whose = "all" if call.call_id is None else "nameless"
-        named = () if call.call_id is None else self.named.get((call.tool, call.call_id), ())
-        same = self.same.get((call.tool, whose, _key(call.arguments)), ())
-        anyone = self.any.get((call.tool, whose), ())
-        for places in (named, same, anyone):
-            first = bisect_right(places, at)
-            if first < len(places):
-                found = places[first]
-                guessed = places is not named and len(anyone) - bisect_right(anyone, at) > 1
-                self._forget(found)
-                return found, guessed
-        return None, False
-
-    def _forget(self, at: int) -> None:
-        for places in self.keys.pop(at):
-            del places[bisect_left(places, at)]
-
-
-class _Told:
-    """Where each set of calls stands in the requests. A turn that several requests share is filed once, for the first:
-    a call is asked for before a request brings it back. Each place answers one exchange: where the same request was
-    sent again, the one with the ids of the calls there, else the last before it."""
-
-    def __init__(self, recorded: Sequence[Recorded | _Ending]) -> None:
-        self.recorded = recorded
-        self.places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        self.askers: dict[str, list[int]] = defaultdict(list)
-        filed: set[int] = set()
-        for at, item in enumerate(recorded):
-            for place, turn in enumerate(self._sent(at)):
-                if turn.calls and id(turn) not in filed:
-                    filed.add(id(turn))
-                    self.places[_of_calls(turn.calls)].append((at, place))
-            if isinstance(item, ModelExchange) and item.asked:
-                self.askers[_of_calls(item.asked)].append(at)
-
-    def after(self, at: int, calls: tuple[AskedCall, ...], *, by_id: bool = False) -> list[GivenAnswer] | None:
-        """The answers right after the last assistant turn with exactly these calls, in the first later request that
-        has such a turn; None if none has. A turn that the exchange was itself told of is not its own."""
-        name = _of_calls(calls)
-        places = self.places.get(name, [])
-        low = bisect_left(places, (at + 1, 0))
-        for _ in range(_FAR):
-            if low == len(places):
-                return None
-            high = bisect_left(places, (places[low][0] + 1, 0))
-            for request, place in reversed(places[low:high]):
-                same = _ids(self._sent(request)[place].calls) == _ids(calls)
-                if self._is_own(at, request, place, name) and (same or not by_id):
-                    return list(_following(self._sent(request), place))
-            low = high
-        return None
-
-    def _is_own(self, at: int, request: int, place: int, name: str) -> bool:
-        turn = self._sent(request)[place]
-        if self._was_told(at, turn, place):
-            return False
-        asked = self.askers.get(name, [])
-        near = asked[: bisect_left(asked, request)][-_NEAR:]
-        askers = [asker for asker in near if asker == at or not self._was_told(asker, turn, place)]
-        meant = [asker for asker in askers if _ids(self._asked(asker)) == _ids(turn.calls)]
-        return (meant or askers or [at])[-1] == at
-
-    def _was_told(self, at: int, turn: Turn, place: int) -> bool:
-        """Whether the turn stood at the same place of the request that this exchange answers."""
-        sent = self._sent(at)
-        return place < len(sent) and (sent[place] is turn or sent[place].raw == turn.raw)
-
-    def _sent(self, at: int) -> Sequence[Turn]:
-        item = self.recorded[at]
-        return item.sent if isinstance(item, ModelExchange | _Ending) else ()
-
-    def _asked(self, at: int) -> tuple[AskedCall, ...]:
-        item = self.recorded[at]
-        return item.asked if isinstance(item, ModelExchange) else ()
-
-
-_FAR, _NEAR = 100, 10
-"""How many later requests are looked through for an answer, and how many exchanges that asked for the same may claim
-it: what is further away belongs to something else."""
-
-
-def _ids(calls: tuple[AskedCall, ...]) -> list[str | None]:
-    return [call.call_id for call in calls]
-
-
-def _of_calls(calls: tuple[AskedCall, ...]) -> str:
-    return _key([[call.tool, call.arguments] for call in calls])
 
 
 def _tool(call: AskedCall, ran: ToolStep | None, answer: GivenAnswer | None, *, group: int | None) -> ToolStep:
@@ -384,13 +208,6 @@ def _tool(call: AskedCall, ran: ToolStep | None, answer: GivenAnswer | None, *, 
     )
 
 
-def _following(sent: Sequence[Turn], at: int) -> Iterator[GivenAnswer]:
-    for turn in sent[at + 1 :]:
-        if not turn.answers:
-            return
-        yield from turn.answers
-
-
 def _uncalled(sent: Sequence[Turn]) -> Iterator[GivenAnswer]:
     called = False
     for turn in sent:
@@ -401,14 +218,6 @@ def _uncalled(sent: Sequence[Turn]) -> Iterator[GivenAnswer]:
 
 def _ends_on_answer(steps: Sequence[Step]) -> bool:
     return bool(steps) and isinstance(steps[-1], ToolStep) and steps[-1].answered
-
-
-def _key(value: JSON) -> str:
-    return _hash(json.dumps(value, sort_keys=True, default=str))
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _note(kind: Any, source: str, text: str, cost: str = "") -> Note:

@@ -8,7 +8,7 @@ from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.strict_json import parse
-from replaycases.importers.conversation import AgentTool, ModelExchange, Recorded
+from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded
 from replaycases.importers.langchain_messages import unwrapped
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
 from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep

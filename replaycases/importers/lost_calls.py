@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from replaycases.importers.conversation import AGENT_AS_TOOL
+from replaycases.importers.exchanges import AGENT_AS_TOOL
 from replaycases.importers.neutral import ModelStep, NeutralRun, Note, ToolStep
 from replaycases.importers.turns import PROVIDER_RUN, arguments_of
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from replaycases.importers.conversation import AskedCall, unread_call
+from replaycases.importers.conversation import unread_call
+from replaycases.importers.exchanges import AskedCall
 from replaycases.importers.http import anthropic_messages, openai_chat, openai_responses
 from replaycases.importers.http.codec import Said, usage_of
 from replaycases.importers.neutral import Note

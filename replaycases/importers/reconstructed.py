@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replaycases.importers.conversation import Assembled, ModelExchange, Turn, assemble
+from replaycases.importers.conversation import Assembled, assemble
+from replaycases.importers.exchanges import ModelExchange, Turn
 from replaycases.importers.findings import refused
 from replaycases.importers.neutral import ModelStep
 

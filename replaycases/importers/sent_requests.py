@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from replaycases.importers.agreement import SETTINGS
-from replaycases.importers.conversation import Turn
+from replaycases.importers.exchanges import Turn
 from replaycases.importers.turns import turns_of
 
 JSON = Any

@@ -13,7 +13,7 @@ from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.strict_json import parse
-from replaycases.importers.conversation import AskedCall, GivenAnswer, Role, Turn
+from replaycases.importers.exchanges import AskedCall, GivenAnswer, Role, Turn
 from replaycases.importers.langchain_messages import inside, unwrapped
 
 JSON = Any

@@ -2,14 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from replaycases.importers.conversation import (
-    AgentTool,
-    AskedCall,
-    GivenAnswer,
-    ModelExchange,
-    Turn,
-    assemble,
-)
+from replaycases.importers.conversation import assemble
+from replaycases.importers.exchanges import AgentTool, AskedCall, GivenAnswer, ModelExchange, Turn
 from replaycases.importers.neutral import HumanStep, ModelStep, ToolStep
 
 LOOK = AskedCall(source="/c", tool="look", arguments={"n": 1}, call_id="x")

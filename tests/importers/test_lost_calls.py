@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from replaycases.importers.conversation import AGENT_AS_TOOL
+from replaycases.importers.exchanges import AGENT_AS_TOOL
 from replaycases.importers.lost_calls import with_lost_calls
 from replaycases.importers.neutral import ModelStep, NeutralRun, Note, ToolStep
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from replaycases.importers.conversation import Turn
+from replaycases.importers.exchanges import Turn
 from replaycases.importers.http.codec import Codec, Said
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.serving import KEYS, serving_of

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from replaycases.importers.conversation import AskedCall, Turn, unread_call
+from replaycases.importers.conversation import unread_call
+from replaycases.importers.exchanges import AskedCall, Turn
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
 from replaycases.importers.neutral import Note

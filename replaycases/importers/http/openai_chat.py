@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from replaycases.importers.conversation import AskedCall, GivenAnswer, Turn
+from replaycases.importers.exchanges import AskedCall, GivenAnswer, Turn
 from replaycases.importers.http.codec import (
     Codec,
     Notes,

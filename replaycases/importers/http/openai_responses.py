@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from replaycases.importers.conversation import Turn
+from replaycases.importers.exchanges import Turn
 from replaycases.importers.http.codec import (
     Codec,
     Notes,

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from replaycases.importers.agreement import serving_of, tools_of
-from replaycases.importers.conversation import AskedCall, ModelExchange, Recorded, assemble
+from replaycases.importers.conversation import assemble
+from replaycases.importers.exchanges import AskedCall, ModelExchange, Recorded
 from replaycases.importers.findings import refused
 from replaycases.importers.http import anthropic_messages, openai_chat, openai_responses, retrievals
 from replaycases.importers.http.calls import Call, answer_of
