@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from replaycases.cases import evidence
 from replaycases.cases.models import Capture
@@ -19,15 +21,28 @@ COUNTED_RUNS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """What the trace says around its steps. `serving` is {} where it names no model; `offered` counts the tools that
+    the model was offered, None where the trace has no catalogue; `identity` and `system`: it holds them."""
+
+    started_at: str | None
+    workflow_version: str | None
+    trace_id: str | None
+    serving: Mapping[str, Any]
+    offered: int | None
+    identity: bool
+    system: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outline:
-    """One run. `tools` are the names of those it calls; `says` names the parts of the run record that the trace holds
-    (serving, tools, identity, system, started_at, workflow_version)."""
+    """One run. `tools` are the names of those it calls."""
 
     head: RunHead
     report: Report
     steps: tuple[StepLine, ...]
     tools: tuple[str, ...]
-    says: frozenset[str]
+    record: RunRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +70,7 @@ def outline(recording: Recording, run: int, supplied: Supplied | None = None) ->
         report=report_on(read, supplied or Supplied()),
         steps=outline_of(read),
         tools=called_tools(read),
-        says=_says(read),
+        record=_record(read),
     )
 
 
@@ -73,6 +88,13 @@ def _choice(recording: Recording, head: RunHead) -> RunChoice:
     return RunChoice(head=head, calls=sum(line.boundary in ("model", "tool") for line in lines))
 
 
-def _says(run: NeutralRun) -> frozenset[str]:
-    parts = ("serving", "tools", "identity", "system", "started_at", "workflow_version")
-    return frozenset(part for part in parts if getattr(run, part) is not None)
+def _record(run: NeutralRun) -> RunRecord:
+    return RunRecord(
+        started_at=run.started_at,
+        workflow_version=run.workflow_version,
+        trace_id=run.trace_id,
+        serving=run.serving or {},
+        offered=None if run.tools is None else len(run.tools),
+        identity=run.identity is not None,
+        system=run.system is not None,
+    )

@@ -98,6 +98,13 @@ WHO: dict[str, frozenset[Role]] = {
     "invitation_list": ADMINISTERS,
     "invitation_revocation": ADMINISTERS,
     "capture_steps": CAPTURES,
+    "capture_draft": CAPTURES,
+    "capture_expectation": CAPTURES,
+    "capture_checks": CAPTURES,
+    "capture_check_removal": CAPTURES,
+    "capture_incident": CAPTURES,
+    "capture_case": CAPTURES,
+    "capture_case_revision": CAPTURES,
     # For whoever sees the case.
     "case_timeline_export": frozenset(Role),
 }

@@ -81,6 +81,8 @@ def choose_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
     except ImportRefused as refused:
         return _render(request, capture, run, refused=str(refused))
     messages.success(request, "The choice of steps is kept in the draft.")
+    if request.POST.get("then") == "draft":
+        return redirect("capture_draft", capture.readable_id, run)
     page = _number(request, "page")
     return redirect(reverse("capture_run", args=[capture.readable_id, run]) + (f"?page={page}" if page > 1 else ""))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from replaycases.web.captures import run_views, views
+from replaycases.web.captures import draft_views, expectation_views, run_views, views
 from replaycases.web.converters import CaptureIdConverter
 
 register_converter(CaptureIdConverter, "capture_id")
@@ -15,4 +15,31 @@ urlpatterns: list[URLPattern] = [
     path("captures/<capture_id:capture_id>/", views.capture_detail, name="capture"),
     path("captures/<capture_id:capture_id>/runs/<int:run>/", run_views.run_steps, name="capture_run"),
     path("captures/<capture_id:capture_id>/runs/<int:run>/steps/", run_views.choose_steps, name="capture_steps"),
+    path("captures/<capture_id:capture_id>/runs/<int:run>/draft/", draft_views.run_record, name="capture_draft"),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/expectation/",
+        expectation_views.expectation,
+        name="capture_expectation",
+    ),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/expectation/checks/",
+        expectation_views.add_check,
+        name="capture_checks",
+    ),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/expectation/removal/",
+        expectation_views.remove_check,
+        name="capture_check_removal",
+    ),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/expectation/incident/",
+        expectation_views.choose_incident,
+        name="capture_incident",
+    ),
+    path("captures/<capture_id:capture_id>/runs/<int:run>/case/", draft_views.make_case, name="capture_case"),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/case/revision/",
+        draft_views.revise_case,
+        name="capture_case_revision",
+    ),
 ]

@@ -1,0 +1,176 @@
+"""From one recorded run to a case: the run record, and making the case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from replaycases.accounts import access
+from replaycases.accounts.roles import CAPTURES
+from replaycases.cases import choosing, drafts, outlines, previews
+from replaycases.cases.evidence import EvidenceDestroyed
+from replaycases.cases.lifecycle import SeenAnother
+from replaycases.cases.models import Capture, Draft
+from replaycases.cases.policies import InvalidTransition
+from replaycases.fixture.findings import Finding, FixtureInvalid
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.supplied import supplied_from
+from replaycases.web.captures import draft_page, loading
+from replaycases.web.captures.case_forms import MakeCaseForm, ReviseForm
+from replaycases.web.captures.draft_form import RunRecordForm
+from replaycases.web.captures.loading import CaptureId
+from replaycases.web.captures.report_page import gap_row
+from replaycases.web.scope import user_of
+from replaycases.web.views.cases import tell_same_name
+
+
+def drafted(request: HttpRequest, capture_id: CaptureId, run: int) -> Capture:
+    """The capture of whose run this person may make a draft."""
+    capture = loading.capture_or_404(request, capture_id)
+    access.require(user_of(request), capture.project, *CAPTURES)
+    loading.run_or_404(capture, run)
+    return capture
+
+
+def destroyed(request: HttpRequest, capture: Capture, run: int, why: str) -> HttpResponse:
+    """The page in place of a draft whose evidence is gone."""
+    context = {**loading.docket(capture, user_of(request), run=run), "why": why}
+    return render(request, "captures/gone.html", context, status=409)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    capture = drafted(request, capture_id, run)
+    opened = loading.opened(capture)
+    if opened.recording is None:
+        return destroyed(request, capture, run, opened.why_not)
+    shared = loading.docket(capture, user_of(request), run=run, tab="draft")
+    choices = _choices(shared["draft"])
+    try:
+        outline = outlines.outline(opened.recording, run)
+    except ImportRefused as refused:
+        return destroyed(request, capture, run, str(refused))
+    form = RunRecordForm(request.POST or None, choices=choices, called=outline.tools)
+    if request.method == "POST" and form.is_valid():
+        try:
+            parts = form.parts()
+            outlines.outline(opened.recording, run, supplied_from({**choices, **parts}))
+            choosing.choose(user_of(request), capture=capture, run=run, parts=parts)
+        except ImportRefused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, "The run record is kept in the draft.")
+            then = "capture_expectation" if request.POST.get("then") == "expectation" else "capture_draft"
+            return redirect(then, capture.readable_id, run)
+    tried = previews.preview(user_of(request), shared["draft"]) if shared["draft"] else None
+    context: dict[str, Any] = {
+        **shared,
+        "form": form,
+        "outline": outline,
+        "parts": draft_page.parts_of(form, outline.record, tried.report if tried else outline.report, choices),
+        "tried": tried,
+        "gaps": [gap_row(gap) for gap in ((tried and tried.report) or outline.report).gaps],
+    }
+    return render(request, "captures/draft.html", context, status=422 if request.method == "POST" else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def make_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    """The failure statement, and with it the case."""
+    capture = drafted(request, capture_id, run)
+    shared = loading.docket(capture, user_of(request), run=run, tab="case")
+    draft: Draft | None = shared["draft"]
+    form = MakeCaseForm(request.POST or None)
+    if draft is not None and draft.case is None and form.is_valid():
+        try:
+            case = drafts.make_case(user_of(request), draft=draft, **form.cleaned_data)
+        except FixtureInvalid as invalid:
+            return _render_case(request, shared, form, findings=invalid.findings)
+        except ImportRefused as refused:
+            return _render_case(request, shared, form, findings=[refused.finding])
+        except ValidationError as refused:
+            _add_errors(form, refused)
+        else:
+            messages.success(request, f"{case.readable_id} is open, in quarantine.")
+            tell_same_name(request, case)
+            return redirect("case", case.readable_id)
+    return _render_case(request, shared, form)
+
+
+@login_required
+@require_POST
+def revise_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    """The draft as it is now, as the next revision of the case that was made of it."""
+    capture = drafted(request, capture_id, run)
+    shared = loading.docket(capture, user_of(request), run=run, tab="case")
+    draft: Draft | None = shared["draft"]
+    if draft is None:
+        raise InvalidTransition("There is no draft of this run yet.")
+    form = ReviseForm(request.POST)
+    if form.is_valid():
+        said = form.cleaned_data
+        try:
+            case = drafts.revise(
+                user_of(request), draft=draft, changed=said["changed"], seen_revision=said["seen_revision"]
+            )
+        except FixtureInvalid as invalid:
+            return _render_case(request, shared, MakeCaseForm(), revise=form, findings=invalid.findings)
+        except ImportRefused as refused:
+            return _render_case(request, shared, MakeCaseForm(), revise=form, findings=[refused.finding])
+        except ValidationError as refused:
+            _add_errors(form, refused)
+        except SeenAnother as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, f"The draft is the current revision of {case.readable_id}.")
+            return redirect("case", case.readable_id)
+    return _render_case(request, shared, MakeCaseForm(), revise=form)
+
+
+def _add_errors(form: Any, refused: ValidationError) -> None:
+    """Beside the field where the form has it, else above."""
+    found = refused.message_dict if hasattr(refused, "error_dict") else {"": refused.messages}
+    for name, said in found.items():
+        form.add_error(name if name in form.fields else None, said)
+
+
+def _render_case(
+    request: HttpRequest,
+    shared: Mapping[str, Any],
+    form: MakeCaseForm,
+    *,
+    revise: ReviseForm | None = None,
+    findings: list[Finding] | None = None,
+) -> HttpResponse:
+    user, draft = user_of(request), shared["draft"]
+    try:
+        tried = previews.preview(user, draft) if draft else None
+    except (InvalidTransition, EvidenceDestroyed) as gone:
+        return destroyed(request, shared["capture"], shared["run"], str(gone))
+    revision = draft.case.current_revision if draft and draft.case else None
+    current = revision.number if revision else 0
+    fixture = tried.fixture if tried else None
+    context = {
+        **shared,
+        "form": form,
+        "revise": revise or ReviseForm(initial={"seen_revision": current}),
+        "tried": tried,
+        "findings": findings,
+        "current": current,
+        "boundary": [tried.results[check] for check in fixture.boundary] if tried and fixture else [],
+        "same": bool(fixture and revision and fixture.fixture_hash == revision.fixture_hash),
+    }
+    return render(request, "captures/case.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _choices(draft: Draft | None) -> dict[str, Any]:
+    return drafts.choices_of(draft) if draft is not None else {}

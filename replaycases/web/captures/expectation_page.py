@@ -1,0 +1,90 @@
+"""The checks of a draft with what they say of the recorded run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from replaycases.cases.previews import Preview
+from replaycases.verdict.rulings import CheckResult
+from replaycases.web import check_words
+from replaycases.web.captures import expectation_edit
+from replaycases.web.captures.check_forms import KINDS, CheckForm
+from replaycases.web.check_words import CheckWords
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRow:
+    """`words` and `result` are None while the draft is no fixture: nothing was computed then. `raw` is the check as it
+    is written."""
+
+    id: str
+    kind: str
+    is_incident: bool
+    words: CheckWords | None
+    result: CheckResult | None
+    raw: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """One kind of check to add. `open`: its form was sent and refused."""
+
+    name: str
+    title: str
+    form: CheckForm
+    open: bool
+
+
+def rows_of(expected: Mapping[str, Any], tried: Preview | None) -> list[CheckRow]:
+    """Those that are the incident first."""
+    fixture = tried.fixture if tried else None
+    said = {row.id: row for row in check_words.told(fixture.document, {})} if fixture else {}
+    named = expected.get("boundary")
+    boundary = named if isinstance(named, list) else []
+    rows = [
+        CheckRow(
+            id=check.id,
+            kind=check.kind.replace("_", " "),
+            is_incident=check.id in boundary,
+            words=said.get(check.id),
+            result=tried.results.get(check.id) if tried else None,
+            raw=json.dumps(check.spec, ensure_ascii=False),
+        )
+        for check in expectation_edit.written(expected)
+    ]
+    return sorted(rows, key=lambda row: not row.is_incident)
+
+
+def offers(*, has_incident: bool, refused: CheckForm | None = None, kind: str = "") -> list[Offer]:
+    """A form for each kind of check. The first check of a draft is taken for the incident."""
+    return [
+        Offer(
+            name=each.name,
+            title=each.title,
+            form=refused
+            if refused is not None and each.name == kind
+            else each.form(kind=each.name, incident=not has_incident),
+            open=refused is not None and each.name == kind,
+        )
+        for each in KINDS
+    ]
+
+
+def actions_of(choices: Mapping[str, Any]) -> list[str]:
+    """The actions that the run record names."""
+    rules = choices.get("effects", {}).get("tools", {}).values()
+    return sorted({rule["action"] for rule in rules} | {rule["guard"]["action"] for rule in rules if "guard" in rule})
+
+
+def leniency_of(choices: Mapping[str, Any]) -> dict[str, int]:
+    """How much another run may do otherwise: counts."""
+    others = [other for given in choices.get("alternatives", {}).values() for other in given if isinstance(other, dict)]
+    return {
+        "optional": len(choices.get("optional", ())),
+        "alternatives": len(others),
+        "authored": sum(other.get("origin") == "authored" for other in others),
+        "ignored": len(choices.get("ignore", ())),
+    }

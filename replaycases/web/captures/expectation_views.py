@@ -1,0 +1,124 @@
+"""What must and must not happen: checks added one by one or written as JSON, tried on the recorded run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from replaycases.cases import choosing, drafts, outlines, previews
+from replaycases.cases.models import Capture
+from replaycases.importers.findings import ImportRefused
+from replaycases.web.captures import expectation_edit, expectation_page, loading
+from replaycases.web.captures.check_forms import BY_NAME, CheckForm
+from replaycases.web.captures.draft_views import destroyed, drafted
+from replaycases.web.captures.json_field import JsonField
+from replaycases.web.captures.loading import CaptureId
+from replaycases.web.forms import StyledForm
+from replaycases.web.scope import user_of
+
+
+class ExpectedForm(StyledForm):
+    expected = JsonField(
+        shape=dict, named="a JSON object", rows=22, label="expected", help_text="As it stands in the fixture."
+    )
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def expectation(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    """The builder; sent to itself it keeps the JSON."""
+    capture = drafted(request, capture_id, run)
+    if request.method != "POST":
+        return _render(request, capture, run)
+    form = ExpectedForm(request.POST)
+    if not form.is_valid():
+        return _render(request, capture, run, text=form)
+    return _kept(request, capture, run, form.cleaned_data["expected"] or {}, "The expectation is kept in the draft.")
+
+
+@login_required
+@require_POST
+def add_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    capture = drafted(request, capture_id, run)
+    kind = BY_NAME.get(request.POST.get("kind", ""))
+    if kind is None:
+        raise Http404
+    form = kind.form(request.POST, kind=kind.name)
+    if not form.is_valid():
+        return _render(request, capture, run, refused=form, kind=kind.name)
+    expected = expectation_edit.added(
+        _expected(capture, run), kind.of, form.spec(), is_incident=form.cleaned_data.get("incident", False)
+    )
+    return _kept(request, capture, run, expected, "The check is added.")
+
+
+@login_required
+@require_POST
+def remove_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    capture = drafted(request, capture_id, run)
+    expected = expectation_edit.removed(_expected(capture, run), request.POST.get("check", ""))
+    return _kept(request, capture, run, expected, "The check is taken out.")
+
+
+@login_required
+@require_POST
+def choose_incident(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    """Which of the checks are the incident."""
+    capture = drafted(request, capture_id, run)
+    expected = expectation_edit.with_boundary(_expected(capture, run), request.POST.getlist("incident"))
+    return _kept(request, capture, run, expected, "Which checks are the incident is kept.")
+
+
+def _kept(request: HttpRequest, capture: Capture, run: int, expected: dict[str, Any], done: str) -> HttpResponse:
+    choosing.choose(user_of(request), capture=capture, run=run, parts={"expected": expected})
+    messages.success(request, done)
+    return redirect("capture_expectation", capture.readable_id, run)
+
+
+def _expected(capture: Capture, run: int) -> dict[str, Any]:
+    draft = drafts.of_run(capture, run)
+    found: dict[str, Any] = drafts.choices_of(draft).get("expected", {}) if draft else {}
+    return found
+
+
+def _render(
+    request: HttpRequest,
+    capture: Capture,
+    run: int,
+    *,
+    text: ExpectedForm | None = None,
+    refused: CheckForm | None = None,
+    kind: str = "",
+) -> HttpResponse:
+    opened = loading.opened(capture)
+    if opened.recording is None:
+        return destroyed(request, capture, run, opened.why_not)
+    shared = loading.docket(capture, user_of(request), run=run, tab="expectation")
+    draft = shared["draft"]
+    choices = drafts.choices_of(draft) if draft is not None else {}
+    try:
+        outline = outlines.outline(opened.recording, run)
+        tried = previews.preview(user_of(request), draft) if draft is not None else None
+    except ImportRefused as unread:
+        return destroyed(request, capture, run, str(unread))
+    expected = choices.get("expected", {})
+    rows = expectation_page.rows_of(expected, tried)
+    context = {
+        **shared,
+        "rows": rows,
+        "tried": tried,
+        "offers": expectation_page.offers(has_incident=bool(expected.get("boundary")), refused=refused, kind=kind),
+        "text": text or ExpectedForm(initial={"expected": expected or None}),
+        "tools": outline.tools,
+        "actions": expectation_page.actions_of(choices),
+        "leniency": expectation_page.leniency_of(choices),
+        "grade": expected.get("grade"),
+        "has_incident": any(row.is_incident for row in rows),
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "captures/expectation.html", context, status=status)
