@@ -8,6 +8,7 @@ import django_filters
 from django import forms
 
 from replaycases.accounts.models import Membership
+from replaycases.cases import held_documents
 from replaycases.cases.models import (
     AuditEvent,
     Capture,
@@ -57,18 +58,35 @@ class Standing(BooleanFilter):
         super().__init__(field_name=field_name, lookup_expr="isnull")
 
 
+class Holds(django_filters.CharFilter):  # type: ignore[misc] # django-filter has no types
+    """Whether it holds a retrieved chunk or document, by its exact id."""
+
+    def __init__(self, holder: str) -> None:
+        self.holder = holder
+        super().__init__(help_text="The id of a retrieved chunk or document.")
+
+    def filter(self, qs: Any, value: str) -> Any:
+        if not value:
+            return qs
+        rows = held_documents.holding(self.parent.request.user, value)
+        return qs.filter(pk__in=rows.filter(**{f"{self.holder}__isnull": False}).values(self.holder))
+
+
 class CaseFilter(OfProject):
     flagged = BooleanFilter()
+    holds = Holds("revision__case")
 
     class Meta:
         model = Case
-        fields = ["project", "stage", "lane", "verdict", "flagged", "incident_id", "case_id", "number"]
+        fields = ["project", "stage", "lane", "verdict", "flagged", "incident_id", "case_id", "number", "holds"]
 
 
 class CaptureFilter(OfProject):
+    holds = Holds("capture")
+
     class Meta:
         model = Capture
-        fields = ["project", "origin", "format", "trace_id", "number"]
+        fields = ["project", "origin", "format", "trace_id", "number", "holds"]
 
 
 class RevisionFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types

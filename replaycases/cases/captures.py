@@ -7,7 +7,7 @@ from django.db import transaction
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
-from replaycases.cases import behalf, events, evidence, expiry, numbers, policies, texts
+from replaycases.cases import behalf, events, evidence, expiry, held_documents, numbers, policies, texts
 from replaycases.cases.models import Capture, Origin
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.registry import Recording, open_recording
@@ -59,6 +59,7 @@ def bring(
             on_behalf_of=on_behalf_of,
             expires_at=payload.expires_at or expires_at,
         )
+        held_documents.of_capture(capture, recording)
         events.record(
             actor=actor,
             action="capture.brought",

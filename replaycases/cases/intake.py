@@ -19,6 +19,7 @@ from replaycases.cases import (
     evidence,
     expiry,
     failure_statement,
+    held_documents,
     lifecycle,
     numbers,
     policies,
@@ -323,6 +324,7 @@ def _add(
         created_by=actor,
         on_behalf_of=on_behalf_of,
     )
+    held_documents.of_revision(revision, loaded)
     case.case_id = loaded.case_id
     case.current_revision = revision
     case.latest_comparison = None

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from replaycases.accounts.roles import Role
+from replaycases.cases import captures, held_documents, intake
+from replaycases.cases.models import HeldDocument, Origin
+from tests import factories
+from tests.api.conftest import client_of
+from tests.api.otlp_requests import chat, request, span
+
+pytestmark = pytest.mark.django_db
+CHUNK = "handbook/refunds#4711"
+
+
+@pytest.fixture
+def of() -> factories.People:
+    return factories.people(factories.project())
+
+
+def trace(*chunks: str, number: int = 2) -> bytes:
+    """A run that retrieved these chunks, in the OpenInference convention."""
+    retrieval = span(number, parent=1)
+    said = {"openinference.span.kind": "RETRIEVER", "input.value": "refunds"}
+    for at, name in enumerate(chunks):
+        said[f"retrieval.documents.{at}.document.id"] = name
+        said[f"retrieval.documents.{at}.document.content"] = f"text of {name}"
+    retrieval["attributes"] = [{"key": key, "value": {"stringValue": text}} for key, text in said.items()]
+    return json.dumps(request(chat(1), retrieval)).encode()
+
+
+def found(client: APIClient, noun: str, name: str = CHUNK) -> list[str]:
+    answer = client.get(f"/api/v1/{noun}/", {"holds": name})
+    assert answer.status_code == 200
+    return [row["readable_id"] for row in answer.json()["results"]]
+
+
+def test_captures_that_hold_a_chunk_are_found_by_its_exact_id(of: factories.People) -> None:
+    for data in (trace(CHUNK, "other"), trace("third")):
+        captures.bring(of.responder, project=of.project, data=data, origin=Origin.UPLOAD)
+    client = client_of(of.viewer)
+    assert found(client, "captures") == ["RC-T1"]
+    assert found(client, "captures", "third") == ["RC-T2"]
+    assert found(client, "captures", CHUNK.upper()) == []
+    assert found(client, "cases") == []
+
+
+def test_cases_that_hold_a_chunk_in_any_revision_are_found(of: factories.People) -> None:
+    case = factories.case(of.project, of.responder)
+    document: dict[str, Any] = json.loads(factories.fixture())
+    intake.add_revision(of.responder, case=case, fixture=json.dumps(with_chunk(document)).encode(), changed="x")
+    intake.add_revision(
+        of.responder, case=factories.fresh(case), fixture=factories.fixture(frozen_at="2025-03-02T10:00:00+01:00")
+    )
+    assert found(client_of(of.viewer), "cases") == [case.readable_id]
+    assert found(client_of(of.viewer), "cases", "other") == []
+
+
+def with_chunk(document: dict[str, Any]) -> dict[str, Any]:
+    last = max(event["seq"] for event in document["events"])
+    retrieval = {"seq": last + 1, "boundary": "retrieval", "query": "x", "chunks": [{"id": CHUNK, "text": "x"}]}
+    return {**document, "events": [*document["events"], retrieval]}
+
+
+def test_what_another_project_holds_is_not_found(of: factories.People) -> None:
+    other = factories.project("XX")
+    data = trace(CHUNK)
+    captures.bring(factories.person(other, Role.RESPONDER), project=other, data=data, origin=Origin.UPLOAD)
+    assert found(client_of(of.viewer), "captures") == []
+    captures.bring(of.responder, project=of.project, data=data, origin=Origin.UPLOAD)
+    assert HeldDocument.objects.values("digest").distinct().count() == 2
+
+
+def test_no_id_is_kept_and_a_name_by_place_is_none(of: factories.People) -> None:
+    captures.bring(of.responder, project=of.project, data=trace(CHUNK, "chunk#1"), origin=Origin.UPLOAD)
+    assert [row.digest for row in HeldDocument.objects.all()] == [held_documents.digest_of(of.project, CHUNK)]
+    assert "4711" not in json.dumps(list(HeldDocument.objects.values()), default=str)
