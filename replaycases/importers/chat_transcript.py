@@ -1,5 +1,5 @@
 """Chat transcripts with tool calls: {"messages" | "traj": [{role, content, tool_calls?, tool_call_id?, name?}, …]}, a
-bare list of messages, a list of such runs, or {"simulations": [such runs]} as tau2 writes them.
+bare list of messages, a list of such runs, JSON lines of either, or {"simulations": [such runs]} as tau2 writes them.
 
 `tool_calls` hold {id?, function: {name, arguments: JSON string}} or {id?, name, arguments: object}. Such a file holds
 what the model said and what was answered, never what was sent to it: requests are put together from the messages
@@ -24,6 +24,8 @@ JSON = Any
 NAME = "chat-transcript"
 KEYS = ("messages", "traj")
 SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "reasoning_effort", "tool_choice")
+
+_BROKEN_OFF = Note(kind="sequence_gap", source="", text="the last line of the file breaks off")
 
 
 def sniff(file: ForeignFile) -> bool:
@@ -58,16 +60,22 @@ def read(file: ForeignFile, run: int) -> NeutralRun:
         serving=serving,
         tools=tools if isinstance(tools, list) else None,
         absent=_absent(serving, tools, assembled.system),
-        notes=(*assembled.notes, *_notes(rows)),
+        notes=(*assembled.notes, *_notes(rows), *([_BROKEN_OFF] if file.cut_line else [])),
+        cut=_BROKEN_OFF.text if file.cut_line and not key else "",
         ends_on_answer=assembled.ends_on_answer,
         left_out=tuple(f"{source}/{name}" for name in sorted(head) if name not in (key, "model", "tools", *SETTINGS)),
     )
 
 
+def _document(file: ForeignFile) -> JSON:
+    """The file as one value: JSON lines, of messages or of runs, are a list."""
+    return list(file.json_lines) if file.json is ABSENT else file.json
+
+
 def _runs(file: ForeignFile) -> tuple[list[JSON], str]:
     """The runs of a file, and the pointer to each, for its index."""
-    document = file.json
-    if document is ABSENT:
+    document = _document(file)
+    if not document:
         return [], ""
     if isinstance(document, dict) and isinstance(document.get("simulations"), list):
         return document["simulations"], "/simulations/{}"

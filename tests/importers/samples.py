@@ -239,6 +239,7 @@ def _flat(base: str, messages: list[JSON]) -> dict[str, JSON]:
 SAMPLES: dict[str, bytes] = {
     "chat-transcript": _json({"messages": TALK}),
     "chat-transcript:runs": _json([{"traj": TALK}, {"traj": TALK}]),
+    "chat-transcript:lines": _lines(TALK),
     "chat-transcript:simulations": _json(_simulations()),
     "langsmith": _json(_runs()),
     "langsmith:wire": _json(_wire()),

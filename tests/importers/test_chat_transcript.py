@@ -132,6 +132,21 @@ def test_a_talk_in_which_the_agent_never_spoke_can_be_read_and_not_replayed() ->
     assert (run.input, report_of(run, ()).mode) == ({"messages": [user("hi")]}, "forensic")
 
 
+def test_json_lines_are_the_runs_or_the_messages_of_one() -> None:
+    run = [user("hi"), *LOOKUP]
+    messages = ForeignFile(b"\n".join(json.dumps(message).encode() for message in run))
+    several = ForeignFile(b"\n".join(transcript(*run) for _ in range(3)))
+    assert [len(chat_transcript.heads(file)) for file in (messages, several)] == [1, 3]
+    assert chat_transcript.read(messages, 0).steps[1].source == "/1/tool_calls/0"
+    assert chat_transcript.read(several, 2).steps[1].source == "/2/messages/1/tool_calls/0"
+
+
+def test_a_last_line_that_breaks_off_cuts_the_run() -> None:
+    lines = b"\n".join(json.dumps(message).encode() for message in (user("hi"), *LOOKUP)) + b'\n{"role": "assis'
+    run = chat_transcript.read(ForeignFile(lines), 0)
+    assert (report_of(run, ()).mode, kinds(run)) == ("prefix", ["sequence_gap"])
+
+
 def test_each_run_of_a_file_is_read_by_its_index() -> None:
     file = ForeignFile(json.dumps([{"traj": [user("hi"), *LOOKUP]}, {"traj": [user("ho"), *LOOKUP]}]).encode())
     assert [head.index for head in chat_transcript.heads(file)] == [0, 1]
