@@ -40,6 +40,7 @@ def parts_of(
 
 def _part(form: RunRecordForm, name: str, held: str, declared: bool, costs: Mapping[str, str]) -> Part:
     field = form[name]
+    declared = declared or (form.is_bound and bool(field.value()))
     if name in ("case_id", "incident_id") or (name == "frozen_at" and not held):
         note = "" if declared else "No trace holds it." if name != "frozen_at" else "The trace has no times."
         return Part(field=field, look=DECLARED if declared else NEEDED, note=note)
