@@ -1,9 +1,9 @@
 """What goes wrong, as JSON: {detail, findings?, gates?} with a status that says whose fault it is.
 
 400 the request cannot be read or breaks its shape · 401 nobody known asks · 403 somebody who may not · 404 not there,
-or not yours · 409 not now (with the gates, where those block) · 410 raw evidence that is destroyed · 413 too large · 422
-readable, but no fixture, no implementation, or a report of what this server did not give out. Nothing that a client sends gives a 5xx; stored bytes
-that no longer have their digest are a 500 that says which to restore.
+or not yours · 409 not now (with the gates, where those block) · 410 raw evidence that is destroyed · 413 too large ·
+422 readable, but no fixture, no implementation, or a report of what this server did not give out. Nothing that a client
+sends gives a 5xx; stored bytes that no longer have their digest are a 500 that says which to restore.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ class CasesConfig(AppConfig):
     label = "cases"
 
     def ready(self) -> None:
+        from replaycases.cases import checks  # noqa: F401  registers itself
+
         connection_created.connect(_without_jit, dispatch_uid="cases.without_jit")
         pre_migrate.connect(_make_room, sender=self, dispatch_uid="cases.make_room")
         post_migrate.connect(_complete_schema, sender=self, dispatch_uid="cases.schema")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
+from replaycases.cases.key_ring import RingFile
 from replaycases.config import celery_settings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -33,9 +35,51 @@ def manage(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedPro
     )
 
 
-def test_the_production_configuration_passes_djangos_deployment_check(tmp_path: Path) -> None:
-    checked = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+def deploy_check(folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return manage(folder, "check", "--deploy", "--fail-level", "WARNING", **{**PRODUCTION, **env})
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    path = tmp_path / "ring.json"
+    RingFile(path).create(datetime.now(UTC))
+    return path
+
+
+def test_the_production_configuration_passes_the_deployment_check(tmp_path: Path, ring: Path) -> None:
+    checked = deploy_check(tmp_path, REPLAYCASES_EVIDENCE_KEYS_FILE=str(ring))
     assert checked.returncode == 0, checked.stderr
+
+
+def test_the_deployment_check_warns_of_a_key_ring_for_each_host(tmp_path: Path) -> None:
+    checked = deploy_check(tmp_path)
+    assert checked.returncode == 1
+    assert "Each host would make a key ring of its own" in checked.stderr
+
+
+def test_the_deployment_check_warns_of_a_key_ring_that_cannot_forget(tmp_path: Path, ring: Path) -> None:
+    checked = deploy_check(tmp_path, REPLAYCASES_EVIDENCE_KEYS=ring.read_text())
+    assert checked.returncode == 1
+    assert "cannot forget" in checked.stderr
+    assert "each host" not in checked.stderr.lower()
+
+
+def test_the_deployment_check_refuses_a_key_ring_that_others_read(tmp_path: Path, ring: Path) -> None:
+    ring.chmod(0o640)
+    checked = deploy_check(tmp_path, REPLAYCASES_EVIDENCE_KEYS_FILE=str(ring))
+    assert (checked.returncode, "Others than its owner" in checked.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("text", [None, "{}"])
+def test_the_deployment_check_refuses_a_key_ring_that_is_none(tmp_path: Path, ring: Path, text: str | None) -> None:
+    ring.unlink()
+    if text is not None:
+        ring.write_text(text)
+        ring.chmod(0o600)
+    checked = deploy_check(tmp_path, REPLAYCASES_EVIDENCE_KEYS_FILE=str(ring))
+    assert checked.returncode == 1
+    assert ("There is no key ring" if text is None else "the key ring is not {keys") in checked.stderr
+    assert ring.exists() == (text is not None)
 
 
 def test_a_production_database_without_a_secret_does_not_start(tmp_path: Path) -> None:
