@@ -170,11 +170,6 @@ class SchemaForm(CheckForm):
         help_text="Over {calls, outcome, action_counts}, as it is observed.",
     )
 
-    def clean_schema(self) -> Any:
-        if self.cleaned_data["schema"] is None:
-            raise forms.ValidationError("Write the schema.")
-        return self.cleaned_data["schema"]
-
 
 class LimitsForm(CheckForm):
     turns = forms.IntegerField(required=False, min_value=0, label="At most so many model calls")

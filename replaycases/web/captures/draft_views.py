@@ -39,10 +39,10 @@ def drafted(request: HttpRequest, capture_id: CaptureId, run: int) -> Capture:
     return capture
 
 
-def destroyed(request: HttpRequest, capture: Capture, run: int, why: str) -> HttpResponse:
-    """The page in place of a draft whose evidence is gone."""
+def unreadable(request: HttpRequest, capture: Capture, run: int, why: str) -> HttpResponse:
+    """The page in place of a draft whose recording is destroyed, or is read no more."""
     context = {**loading.docket(capture, user_of(request), run=run), "why": why}
-    return render(request, "captures/gone.html", context, status=409)
+    return render(request, "captures/gone.html", context, status=410 if capture.purged_at else 409)
 
 
 @login_required
@@ -51,13 +51,13 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
     capture = drafted(request, capture_id, run)
     opened = loading.opened(capture)
     if opened.recording is None:
-        return destroyed(request, capture, run, opened.why_not)
+        return unreadable(request, capture, run, opened.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="draft")
     choices = _choices(shared["draft"])
     try:
         outline = outlines.outline(opened.recording, run)
     except ImportRefused as refused:
-        return destroyed(request, capture, run, str(refused))
+        return unreadable(request, capture, run, str(refused))
     form = RunRecordForm(request.POST or None, choices=choices, called=outline.tools)
     if request.method == "POST" and form.is_valid():
         try:
@@ -155,7 +155,7 @@ def _render_case(
     try:
         tried = previews.preview(user, draft) if draft else None
     except (InvalidTransition, EvidenceDestroyed) as gone:
-        return destroyed(request, shared["capture"], shared["run"], str(gone))
+        return unreadable(request, shared["capture"], shared["run"], str(gone))
     revision = draft.case.current_revision if draft and draft.case else None
     current = revision.number if revision else 0
     fixture = tried.fixture if tried else None

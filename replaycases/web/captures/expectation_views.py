@@ -15,7 +15,7 @@ from replaycases.cases.models import Capture
 from replaycases.importers.findings import ImportRefused
 from replaycases.web.captures import expectation_edit, expectation_page, loading
 from replaycases.web.captures.check_forms import BY_NAME, CheckForm
-from replaycases.web.captures.draft_views import destroyed, drafted
+from replaycases.web.captures.draft_views import drafted, unreadable
 from replaycases.web.captures.json_field import JsonField
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.forms import StyledForm
@@ -45,7 +45,7 @@ def expectation(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
 @require_POST
 def add_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
     capture = drafted(request, capture_id, run)
-    kind = BY_NAME.get(request.POST.get("kind", ""))
+    kind = BY_NAME.get(request.POST.get("add", ""))
     if kind is None:
         raise Http404
     form = kind.form(request.POST, kind=kind.name)
@@ -97,7 +97,7 @@ def _render(
 ) -> HttpResponse:
     opened = loading.opened(capture)
     if opened.recording is None:
-        return destroyed(request, capture, run, opened.why_not)
+        return unreadable(request, capture, run, opened.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="expectation")
     draft = shared["draft"]
     choices = drafts.choices_of(draft) if draft is not None else {}
@@ -105,7 +105,7 @@ def _render(
         outline = outlines.outline(opened.recording, run)
         tried = previews.preview(user_of(request), draft) if draft is not None else None
     except ImportRefused as unread:
-        return destroyed(request, capture, run, str(unread))
+        return unreadable(request, capture, run, str(unread))
     expected = choices.get("expected", {})
     rows = expectation_page.rows_of(expected, tried)
     context = {

@@ -36,7 +36,9 @@ class JsonField(forms.CharField):
         return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
     def validate(self, value: Any) -> None:
-        """An empty object is a value."""
+        """An empty object is a value, and so is false."""
+        if self.required and value is None:
+            raise forms.ValidationError(self.error_messages["required"], code="required")
 
 
 def _why(invalid: Exception) -> list[str]:
