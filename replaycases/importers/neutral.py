@@ -127,8 +127,9 @@ class NeutralRun:
     `serving` and `tools` (the catalogue offered to the model) are None where the file has none. `absent` names what
     the format could not tell. `cut` says why the recording stops in the middle, "" if it does not. `ends_on_answer`:
     the last thing recorded is a tool's answer, so that what the workflow did with it is not known. `left_out` are
-    pointers to parts of the file that were not imported. `started_at` is when the run began, `identity`, `trace_id` and
-    `workflow_version` what the file says of who asked, of the trace and of the code; None where it says nothing.
+    pointers to parts of the file that were not imported. `started_at` is when the run began; `identity` and what
+    follows is what the file says of who asked, of the trace, of the code and its surroundings, and of the recorder, in
+    the fixture's shapes; None or () where it says nothing.
     """
 
     format: str
@@ -146,6 +147,12 @@ class NeutralRun:
     identity: JSON = None
     trace_id: str | None = None
     workflow_version: str | None = None
+    prompt_version: str | None = None
+    time_zone: str | None = None
+    locale: str | None = None
+    templates: tuple[JSON, ...] = ()
+    policies: tuple[JSON, ...] = ()
+    recorded_by: dict[str, JSON] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

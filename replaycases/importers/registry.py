@@ -8,7 +8,7 @@ from typing import Any
 
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
-from replaycases.importers import chat_transcript, claude_code, langfuse, langsmith, vcr
+from replaycases.importers import chat_transcript, claude_code, langfuse, langsmith, recorded, vcr
 from replaycases.importers.completeness import Report, report_of
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.foreign_file import ForeignFile
@@ -26,6 +26,7 @@ JSON = Any
 
 # The first that recognises the file reads it: from the most particular shape to the most general one.
 FORMATS: tuple[Format, ...] = (
+    recorded.FORMAT,
     otlp.FORMAT,
     vcr.FORMAT,
     langsmith.FORMAT,

@@ -50,7 +50,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
         "case_id": supplied.case_id,
         "incident_id": supplied.incident_id,
         "workflow_version": supplied.workflow_version or run.workflow_version or UNKNOWN,
-        "prompt_version": supplied.prompt_version or UNKNOWN,
+        "prompt_version": supplied.prompt_version or run.prompt_version or UNKNOWN,
         "frozen_at": frozen_at,
         "input": run.input,
         "identity": next((said for said in (supplied.identity, run.identity) if said is not None), {}),
@@ -60,10 +60,10 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
     }
     optional = {
         "serving": {**(supplied.serving or {}), **(run.serving or {})} or None,
-        "time_zone": supplied.time_zone,
-        "locale": supplied.locale,
-        "recorded_by": supplied.recorded_by,
-        "policies": list(supplied.policies) or None,
+        "time_zone": supplied.time_zone or run.time_zone,
+        "locale": supplied.locale or run.locale,
+        "recorded_by": supplied.recorded_by or run.recorded_by,
+        "policies": [*run.policies, *supplied.policies] or None,
         "horizon": horizon or None,
         "expected": supplied.expected,
     }
@@ -173,24 +173,28 @@ def _tool(step: ToolStep, effects: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def _templates(run: NeutralRun, supplied: Supplied, tools: list[JSON] | None) -> list[dict[str, JSON]]:
     """What the workflow is given to work with: the system prompt and the tool catalogue (as JSON text)."""
-    version = supplied.prompt_version or UNKNOWN
+    version = supplied.prompt_version or run.prompt_version or UNKNOWN
+    recorded = {template["name"] for template in run.templates}
     contents = {"system": run.system, "tools": None if tools is None else json.dumps(tools, ensure_ascii=False)}
-    return [
+    templates = [
         {"name": name, "version": version, "sha256": hashlib.sha256(content.encode()).hexdigest(), "content": content}
         for name, content in contents.items()
-        if content is not None
+        if content is not None and name not in recorded
     ]
+    return [*run.templates, *templates]
 
 
 def _gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) -> tuple[Gap, ...]:
-    gaps = [
-        Gap(
-            name="prompt_version",
-            pointers=("/prompt_version",),
-            declared=supplied.prompt_version is not None,
-            cost="which prompt was used is known by its text only",
-        ),
-    ]
+    gaps = []
+    if run.prompt_version is None:
+        gaps.append(
+            Gap(
+                name="prompt_version",
+                pointers=("/prompt_version",),
+                declared=supplied.prompt_version is not None,
+                cost="which prompt was used is known by its text only",
+            )
+        )
     if run.workflow_version is None:
         gaps.append(
             Gap(

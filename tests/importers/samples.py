@@ -6,10 +6,13 @@ The arguments of each call hold a word of their own, by which it can be found ag
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from replaycases.harness.recording import RecordingSession
 from tests.importers import cassettes
 from tests.importers.http.streams import sse
 from tests.importers.otlp.exports import export, record, sdk_request, span
@@ -236,7 +239,25 @@ def _flat(base: str, messages: list[JSON]) -> dict[str, JSON]:
     return found
 
 
+def _recorded() -> bytes:
+    answers = iter(said for _, said in ROUNDS)
+    told = dict(zip(WORDS, ANSWERS, strict=True))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.jsonl")
+        look = {"look": lambda arguments: told[arguments["word"]]}
+        with RecordingSession(
+            path, input="SAID-1", tools=look, model=lambda request, serving: next(answers)
+        ) as session:
+            for n, (sent, said) in enumerate(ROUNDS):
+                session.model.call({"messages": sent})
+                for at in range(3)[2 * n :][: len(said.get("tool_calls", ()))]:
+                    session.tools.call("look", {"word": WORDS[at]}, call_id=IDS[at])
+            session.finish("SAID-2")
+        return path.read_bytes()
+
+
 SAMPLES: dict[str, bytes] = {
+    "recorded:lines": _recorded(),
     "chat-transcript": _json({"messages": TALK}),
     "chat-transcript:runs": _json([{"traj": TALK}, {"traj": TALK}]),
     "chat-transcript:lines": _lines(TALK),
