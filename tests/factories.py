@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import archives, details, evidence, intake, jobs, lifecycle, registry, sealing
+from replaycases.cases import archives, details, evidence, intake, jobs, lifecycle, raw_reads, registry, sealing
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -178,6 +178,12 @@ def implementation(at: Project, actor: User, code: str = NEW_CODE, *, version: s
     return registry.register_archive(
         actor, project=at, archive=archive(code, version=version), spec_path="implementation.json"
     )
+
+
+def opened(of: Case, *readers: User) -> None:
+    """They said why they read its raw evidence: for tests in which that is not the point."""
+    for reader in readers:
+        raw_reads.begin(reader, case=of, reason="For the test.")
 
 
 # --- a case on its way: everything by those who may, and by nobody twice ---------------------------------------------

@@ -93,8 +93,8 @@ class ApiViewSet(GenericViewSet[Any]):
         return cast("dict[str, Any]", serializer.validated_data)
 
     def download(self, subject: reading.Readable, payload: Payload, name: str) -> HttpResponse:
-        """The exact bytes of the subject's payload as an attachment, for those who may read the subject."""
-        reading.require(subject, self.user)
+        """The exact bytes of the subject's payload as an attachment, for those to whom the subject is open."""
+        reading.require_open(subject, self.user)
         return HttpResponse(
             evidence.read(payload),
             content_type="application/json",

@@ -9,9 +9,9 @@ from django.db.models import Model, Q
 
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Team, User
 from replaycases.accounts.roles import ADMINISTERS, READS_QUARANTINED_EVIDENCE
-from replaycases.cases import inbox
+from replaycases.cases import inbox, reading
 from replaycases.cases.audit_export import audited
-from replaycases.cases.models import AuditEvent, Classification, Notification, ReviewComment
+from replaycases.cases.models import AuditEvent, Classification, Notification, RawRead, ReviewComment
 
 
 def visible(queryset: Any, user: Any) -> Any:
@@ -46,13 +46,13 @@ def _own(user: User) -> Q:
 
 
 def _readable_comments(user: User) -> Q:
-    """A comment of quarantined evidence may quote it."""
+    """A comment of quarantined evidence may quote it, and is open to whom that is."""
     seen = Project.objects.visible_to(user)
     readers = Membership.objects.filter(user=user, role__in=READS_QUARANTINED_EVIDENCE, project__in=seen)
     quarantined = Q(revision__payload__classification=Classification.QUARANTINED) | Q(
         revision__detect__classification=Classification.QUARANTINED
     )
-    reader = Q(revision__case__project__in=readers.values("project"))
+    reader = Q(revision__case__project__in=readers.values("project"), revision__case__in=reading.live_cases(user))
     return Q(revision__case__project__in=seen) & (~quarantined | reader)
 
 
@@ -66,6 +66,7 @@ def _audited(user: User) -> Q:
 _RULES: Mapping[type[Model], Callable[[User], Q]] = {
     User: _people,
     AuditEvent: _audited,
+    RawRead: _own,
     ReviewComment: _readable_comments,
     Team: _in_projects,
     Membership: _in_projects,

@@ -27,6 +27,7 @@ from replaycases.api.views.people import (
     TeamViewSet,
     TokenViewSet,
 )
+from replaycases.api.views.raw_reads import RawReadViewSet
 from replaycases.api.views.reviewing import (
     ClosingItemViewSet,
     DecisionViewSet,
@@ -46,6 +47,7 @@ RESOURCES: dict[str, type[ApiViewSet]] = {
     "cases": CaseViewSet,
     "revisions": RevisionViewSet,
     "controls": ControlViewSet,
+    "raw-reads": RawReadViewSet,
     "comments": CommentViewSet,
     "decisions": DecisionViewSet,
     "proposals": ProposalViewSet,

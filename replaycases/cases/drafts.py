@@ -12,8 +12,8 @@ from django.db import transaction
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
-from replaycases.cases import captures, events, evidence, intake, policies
+from replaycases.accounts.roles import CAPTURES
+from replaycases.cases import captures, events, evidence, intake, policies, reading
 from replaycases.cases.models import AuditEvent, Capture, Case, Draft, StatementEdit
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.registry import Imported, to_case
@@ -66,10 +66,10 @@ def choices_of(draft: Draft) -> dict[str, JSON]:
 
 
 def choices_shown_to(reader: User, draft: Draft) -> dict[str, JSON] | None:
-    """The choices for who may read what they quote; None for everybody else, and for every program."""
-    if reader.token is not None or draft.choices.purged_at is not None:
+    """The choices for whom what they quote is open to; None for everybody else, and for every program."""
+    if draft.choices.purged_at is not None or not reading.access_to(draft, reader).open:
         return None
-    return choices_of(draft) if access.has_any(reader, draft.capture.project, READS_QUARANTINED_EVIDENCE) else None
+    return choices_of(draft)
 
 
 def imported(actor: User, draft: Draft) -> Imported:

@@ -58,3 +58,9 @@ def begin(actor: User, *, case: Case | None = None, capture: Capture | None = No
 def lately(case: Case) -> QuerySet[RawRead]:
     """Who read the raw evidence of the case, the newest first."""
     return RawRead.objects.filter(case=case).select_related("user").order_by("-made_at")
+
+
+def last_reason(user: User, of: Case | Capture) -> str:
+    """What the user said the last time that they read it, "" for the first time."""
+    said = RawRead.objects.filter(user=user, **reading.as_field(of)).order_by("-made_at")
+    return said.values_list("reason", flat=True).first() or ""

@@ -92,13 +92,13 @@ def require_open(subject: Readable, user: User) -> Access:
 
 def live(user: User, of: Case | Capture) -> RawRead | None:
     """The raw read by which the user sees raw evidence of the case or the capture now, if their roles do too."""
-    reads = RawRead.objects.live(user, timezone.now()).filter(**_as_field(of))
+    reads = RawRead.objects.live(user, timezone.now()).filter(**as_field(of))
     return reads.order_by("-until").first()
 
 
 def live_cases(user: User) -> QuerySet[RawRead, Any]:
     """The keys of all cases of which `live` finds one, for a query over many."""
-    return RawRead.objects.live(user, timezone.now()).exclude(case=None).values("case")
+    return RawRead.objects.live(user, timezone.now()).exclude(case=None).values_list("case", flat=True)
 
 
 def begins(of: Case | Capture, user: User) -> bool:
@@ -140,7 +140,8 @@ def digest_of(of: Case | Capture) -> str:
     return of.current_revision.content_hash if of.current_revision else ""
 
 
-def _as_field(of: Case | Capture) -> Mapping[str, Case | Capture]:
+def as_field(of: Case | Capture) -> Mapping[str, Case | Capture]:
+    """By which field a raw read names it."""
     return {"capture": of} if isinstance(of, Capture) else {"case": of}
 
 

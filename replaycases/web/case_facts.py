@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +20,8 @@ from django.utils.dateparse import parse_datetime
 from replaycases.accounts.models import Project
 from replaycases.cases.models import Case, Stage
 
+# For how long who read raw evidence stands on the case's page.
+LATELY = timedelta(days=30)
 CLOSINGS = ("case.non_replayable", "case.retired")
 
 # Written out: to put it together from querysets takes longer than everything else that the page reads. People are
@@ -92,6 +94,9 @@ FROM (
   SELECT 'version', 'fixed', version.name, version.version, '', '', NULL, NULL, NULL, NULL
   FROM cases_provenance origin JOIN cases_implementation version ON version.id = origin.fixed_id
   WHERE origin.case_id = %(case)s
+  UNION ALL
+  SELECT 'raw_read', '', CAST(COUNT(*) AS text), '', '', '', user_id, NULL, NULL, MAX(made_at)
+  FROM cases_rawread WHERE case_id = %(case)s AND made_at > %(lately)s GROUP BY user_id
   UNION ALL
   -- Whoever sees a case sees every case of its project.
   SELECT 'sharing', '', '', '', '', '', NULL, NULL, twin.number, NULL
@@ -183,6 +188,7 @@ def _parameters(case: Case) -> dict[str, Any]:
     return {
         "case": key,
         "revision": revision,
+        "lately": connection.ops.adapt_datetimefield_value(timezone.now() - LATELY),
         "now": connection.ops.adapt_datetimefield_value(timezone.now()),
         "project": Project._meta.pk.get_db_prep_value(case.project_id, connection),
         "fixture": fixture.fixture_hash if fixture else "",

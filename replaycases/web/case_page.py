@@ -12,7 +12,14 @@ from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.accounts.roles import CONFIRMS_CONTAINMENT, DECIDES_EXPECTATION, SIGNS_HAND_OFF, Role
+from replaycases.accounts.roles import (
+    AUDITS,
+    CONFIRMS_CONTAINMENT,
+    DECIDES_EXPECTATION,
+    DECIDES_REDACTION,
+    SIGNS_HAND_OFF,
+    Role,
+)
 from replaycases.cases import decisions, details, policies
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import (
@@ -168,6 +175,8 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "dependency": [(Acceptance(said.key).label.lower(), said) for said in facts.of("dependency")],
         "provenance": provenance,
         "people": facts.by_key("person"),
+        "raw_reads": facts.of("raw_read")[::-1] if not held.isdisjoint(DECIDES_REDACTION | AUDITS) else [],
+        "audits": not held.isdisjoint(AUDITS),
         "between": facts.by_key("version"),
         "graders": [(finding, _why_not_confirm(finding, user, held, case)) for finding in facts.of("grader")],
         "sharing": [{"readable_id": f"{case.project.key}-{number}"} for number in facts.sharing()],

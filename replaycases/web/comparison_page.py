@@ -22,6 +22,7 @@ from replaycases.verdict.sides import UNREAD
 from replaycases.web import labels, verdict_sentence, words
 from replaycases.web.divergence_view import FirstDivergence, first_divergence
 from replaycases.web.manifest_table import sections
+from replaycases.web.raw_reading import Shown
 from replaycases.web.rows import Cell, Row, Section
 from replaycases.web.scope import may
 
@@ -86,12 +87,11 @@ class View:
     unread: Sequence[Mapping[str, Any]] = ()
 
 
-def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str, Any]:
+def context(comparison: Comparison, *, user: User, raw: Shown, everything: bool) -> dict[str, Any]:
     """Everything comparisons/detail.html shows but the progress. `everything` shows equal rows too."""
     revision = comparison.revision
     case = revision.case
     sides = _sides(comparison)
-    readable = reading.readable_by(comparison, user)
     return {
         "section": "cases",
         "tab": "comparison",
@@ -100,9 +100,10 @@ def context(comparison: Comparison, *, user: User, everything: bool) -> dict[str
         "earlier_revision": revision.pk != case.current_revision_id,
         "comparison": comparison,
         "verdict": comparison.label,
-        "page": _view(comparison, sides, readable=readable, everything=everything),
+        "page": _view(comparison, sides, readable=raw.open, everything=everything),
         "everything": everything,
-        "withheld": None if readable else reading.readers(),
+        "raw": raw,
+        "withheld": None if raw.access.may else reading.readers(),
         "voided": _voided(comparison),
         "cancelled_controls": _cancelled_controls(comparison),
         "may_request": may(user, comparison.project, REQUESTS_REPLAYS),

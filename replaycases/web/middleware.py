@@ -13,6 +13,8 @@ from django.utils.cache import patch_cache_control
 
 from replaycases.cases.evidence import EvidenceDamaged, EvidenceDestroyed
 from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.reading import ReasonNeeded
+from replaycases.web.raw_reading import ask
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +59,8 @@ class BodyLimit:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         longest = settings.MAX_UPLOAD_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         length = request.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdigit()) or int(length) <= longest:
+        small = not (length.isascii() and length.isdigit()) or int(length) <= longest
+        if small or request.path.startswith("/v1/"):  # the receiver of traces has a cap of its own, and says it itself
             return self.get_response(request)
         if request.path.startswith("/api/"):
             return JsonResponse({"detail": "The body is larger than this server accepts."}, status=413)
@@ -65,9 +68,9 @@ class BodyLimit:
 
 
 class ErrorPages:
-    """On every page a state that does not allow what was asked is a 409, as a missing right is a 403; raw
-    evidence whose time was over is a 410; and stored bytes that no longer have their digest are a 500 that says which
-    to restore, with nothing of them shown."""
+    """On every page a state that does not allow what was asked is a 409, as a missing right is a 403, with the
+    form where only the reason to read raw evidence is missing; raw evidence whose time was over is a 410; and stored
+    bytes that no longer have their digest are a 500 that says which to restore, with nothing of them shown."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -78,6 +81,8 @@ class ErrorPages:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if isinstance(exception, InvalidTransition):
             return render(request, "409.html", {"reason": str(exception)}, status=409)
+        if isinstance(exception, ReasonNeeded):
+            return ask(request, exception.of, back="", status=403)
         if isinstance(exception, EvidenceDestroyed):
             return render(request, "410.html", {"destroyed": str(exception)}, status=410)
         if isinstance(exception, EvidenceDamaged):

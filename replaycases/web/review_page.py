@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Prefetch
+from django.http import HttpRequest
 from django.urls import reverse
 
 from replaycases.accounts import access
@@ -24,10 +25,19 @@ from replaycases.cases.models import (
     FixtureRevision,
     ReviewComment,
 )
-from replaycases.web import check_words, difference_rows, document_rows, gate_rows, incident_names, revision_page
+from replaycases.web import (
+    check_words,
+    difference_rows,
+    document_rows,
+    gate_rows,
+    incident_names,
+    raw_reading,
+    revision_page,
+)
 from replaycases.web.document_rows import EVENTS
 from replaycases.web.gate_rows import GateRow
 from replaycases.web.revision_page import DETECT
+from replaycases.web.scope import user_of
 
 DIFFERENCES_SHOWN = 40
 UNREAD = "You cannot read what it covers: it is quarantined evidence."
@@ -57,20 +67,22 @@ class ControlAsked:
     why_not: str
 
 
-def context(case: Case, user: User) -> dict[str, Any]:
-    """Everything of the page but its forms. `case` has a current revision."""
-    revision = _revision(case)
+def context(case: Case, request: HttpRequest) -> dict[str, Any]:
+    """Everything of the page but its forms. `case` has a current revision. Deciding is for who may read it, however
+    long ago they did; `raw` says whether it is open to them now, and `readable` is that."""
+    user, revision = user_of(request), _revision(case)
     held = access.roles_of(user, case.project)
     own = decisions.own_work(user, case)
-    readable = reading.readable_by(revision, user, held=held)
-    redaction, expectation = (_asked(case, revision, user, kind, held, own, readable) for kind in _TITLES)
-    begin = revision_page.begin_of(case, revision, user) if readable else None
+    raw = raw_reading.of(request, revision, back=reverse("case_review", args=[case.readable_id]))
+    redaction, expectation = (_asked(case, revision, user, kind, held, own, raw.access.may) for kind in _TITLES)
+    begin = revision_page.begin_of(case, revision, user) if raw.access.may else None
     found = gates_of(case, user)
-    document = revision_page.document_of(revision) if readable else None
+    document = revision_page.document_of(revision) if raw.open else None
     return {
         **revision_page.docket_of(case, "review"),
         "revision": revision,
-        "readable": readable,
+        "raw": raw,
+        "readable": raw.open,
         "readers": reading.readers(),
         "redaction": redaction,
         "lead": _lead(redaction, expectation, held),
@@ -201,7 +213,7 @@ def _since(
     if begin is None or document is None:
         return {"old": None, "differences": None, "places": []}
     old = FixtureRevision.objects.select_related("case__project", "payload", "detect").get(case=case, number=begin)
-    if not reading.readable_by(old, user, held=held):
+    if not reading.access_to(old, user, held=held).open:
         return {"old": old, "differences": None, "places": []}
     found = difference_rows.compare(revision_page.document_of(old), document)
     return {

@@ -34,11 +34,12 @@ DETECT = "detect rules"
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """One revision in the list. `readable`: whether the user may open its document."""
+    """One revision in the list. `readable`: whether the user may read its document, `open`: whether they do now."""
 
     revision: FixtureRevision
     decisions: tuple[Decision, ...]
     readable: bool
+    open: bool
     is_current: bool
 
 
@@ -85,7 +86,7 @@ def docket_of(case: Case, tab: str) -> dict[str, Any]:
 
 
 def listed(case: Case, user: User) -> list[Listed]:
-    """Every revision with its decisions, newest first. Three queries."""
+    """Every revision with its decisions, newest first. Four queries."""
     decisions = Decision.objects.filter(control=None).select_related("decided_by").order_by("decided_at")
     revisions = (
         case.revisions.select_related("payload", "detect", "created_by", "on_behalf_of")
@@ -100,16 +101,22 @@ def listed(case: Case, user: User) -> list[Listed]:
         for given in revision.made
         if given.kind == DecisionKind.REDACTION and given.outcome == DecisionOutcome.APPROVED and not given.voided_at
     }
-    return [
-        Listed(
-            revision=revision,
-            decisions=tuple(revision.made),
-            readable=not reading.is_quarantined(revision)
-            or reading.reads_quarantined(held, only_expectation_is_new=revision.content_hash in redacted),
-            is_current=revision.pk == case.current_revision_id,
+    read = reading.live(user, case)
+    found = []
+    for revision in revisions:
+        raw = reading.is_quarantined(revision)
+        only_expectation_is_new = revision.content_hash in redacted
+        readable = not raw or reading.reads_quarantined(held, only_expectation_is_new=only_expectation_is_new)
+        found.append(
+            Listed(
+                revision=revision,
+                decisions=tuple(revision.made),
+                readable=readable,
+                open=readable and (not raw or read is not None),
+                is_current=revision.pk == case.current_revision_id,
+            )
         )
-        for revision in revisions
-    ]
+    return found
 
 
 # --- one document -----------------------------------------------------------------------------------------------------
@@ -124,10 +131,11 @@ def document_of(revision: FixtureRevision) -> Mapping[str, JSON]:
 
 
 def page_of_document(
-    fixture: Fixture, remarks: Iterable[ReviewComment], *, asked: str | None, number: str | None
+    fixture: Fixture | None, remarks: Iterable[ReviewComment], *, asked: str | None, number: str | None
 ) -> tuple[Page[Place], list[ShownRow], list[Located]]:
-    """The rows of one page, 500 of them: the page `number`, else the one that shows the place `asked` for a comment."""
-    places = document_rows.places(fixture.document)
+    """The rows of one page, 500 of them: the page `number`, else the one that shows the place `asked` for a comment.
+    No rows where there is no fixture to show."""
+    places = document_rows.places(fixture.document) if fixture else []
     index = document_rows.Index(places)
     wanted = index.row_of(asked) if asked is not None else None
     page = Paginator(places, ROWS_A_PAGE).get_page(number or (wanted or 0) // ROWS_A_PAGE + 1)
@@ -139,7 +147,7 @@ def page_of_document(
         located.append(Located(comment=comment, address=_address(places, at)))
         if at is not None and 0 <= at - first < len(rows):
             rows[at - first].comments.append(comment)
-    for finding in fixture.warnings:
+    for finding in fixture.warnings if fixture else ():
         at = index.row_of(finding.pointer)
         if at is not None and 0 <= at - first < len(rows):
             rows[at - first].findings.append(finding)

@@ -15,6 +15,7 @@ from replaycases.cases.models import MAX_ATTEMPTS, Run, RunState
 from replaycases.verdict.manifest import parse
 from replaycases.web import sharing, timeout_rows, words
 from replaycases.web.call_rows import asked, call_name
+from replaycases.web.raw_reading import Shown
 from replaycases.web.scope import may
 
 CALLS_SHOWN = 500
@@ -57,12 +58,11 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter
         return runs.filter(project__key=named[0], run_set__revision__case__number=named[1])
 
 
-def context(run: Run, *, user: User) -> dict[str, Any]:
-    """What runs/detail.html shows. `manifest` is None where there is none or the user may not read it; `withheld`
-    says which of the two."""
+def context(run: Run, *, user: User, raw: Shown) -> dict[str, Any]:
+    """What runs/detail.html shows. `manifest` is None where there is none or it is not open to the user; `withheld` and
+    `raw` say which of the two."""
     payload = run.manifest
-    readable = reading.readable_by(run, user)
-    manifest = parse(evidence.read(payload)).document if payload and readable else None
+    manifest = parse(evidence.read(payload)).document if payload and raw.open else None
     case = run.run_set.revision.case
     return {
         "section": "runs",
@@ -76,7 +76,8 @@ def context(run: Run, *, user: User) -> dict[str, Any]:
         "sharing": sharing.cases_on(
             run.run_set.fixture_hash, run.run_set.checks_hash, beside=run.run_set.revision.case, user=user
         ),
-        "withheld": None if readable else reading.readers(),
+        "raw": raw,
+        "withheld": None if raw.access.may else reading.readers(),
         "calls": calls_of(manifest) if manifest else [],
         "calls_total": len(manifest["calls"]) if manifest else 0,
         "divergence": divergence_of(manifest) if manifest else None,

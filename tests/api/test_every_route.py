@@ -65,6 +65,7 @@ DECISIONS = {
     "POST cases/reopenings/",
     "POST cases/re-reviews/",
     "POST controls/decisions/",
+    "POST raw-reads/",
     "POST proposals/",
     "POST proposals/confirmation/",
     "POST proposals/refusal/",
@@ -174,7 +175,8 @@ def test_a_list_holds_nothing_of_another_project(world: World) -> None:
 
 def test_every_object_is_shown_to_who_belongs_to_its_project(world: World) -> None:
     """So that a 404 above says something: the same addresses answer somebody of the project."""
-    clients = [client_of(user) for user in (world.team.engineer, world.team.qa, administrator(world))]
+    clients = [client_of(user) for user in (world.team.engineer, world.team.qa, world.team.privacy)]
+    clients.append(client_of(administrator(world)))
     for route in ROUTES:
         if route.method == "GET":
             assert 200 in {route.ask(client, world).status_code for client in clients}, route.name

@@ -122,7 +122,9 @@ def test_a_case_is_opened_from_a_file_whose_bytes_are_kept(api: APIClient, proje
     data = json.dumps(json.loads(factories.fixture()), indent=3).encode()
     response = api.post("/api/v1/cases/", new_case(project, fixture=io.BytesIO(data)), format="multipart")
     assert response.status_code == 201
-    document = api.get(f"/api/v1/revisions/{response.json()['current_revision']}/document/")
+    made = response.json()
+    api.post("/api/v1/raw-reads/", {"case": made["id"], "reason": "Is it whole?"}, format="json")
+    document = api.get(f"/api/v1/revisions/{made['current_revision']}/document/")
     assert document.content == data
     assert document.headers["Content-Disposition"].startswith("attachment;")
 
@@ -309,6 +311,9 @@ def test_what_was_changed_in_quarantined_evidence_is_told_to_its_readers_only(
     case = factories.case(project, everyone, classification=Classification.QUARANTINED)
     intake.add_revision(everyone, case=case, fixture=factories.fixture(input={"order": "o-2"}), changed="Mia's order.")
     address = f"/api/v1/revisions/?case={case.pk}"
+    told = [[row["changed"] for row in client.get(address).json()["results"]] for client in (api, viewer)]
+    assert told == [["", ""], ["", ""]]
+    factories.opened(case, everyone)
     told = [[row["changed"] for row in client.get(address).json()["results"]] for client in (api, viewer)]
     assert told == [["Mia's order.", ""], ["", ""]]
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Team
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, comments, details, drafts, flags, invitations, people, proposals
+from replaycases.cases import captures, comments, details, drafts, flags, invitations, people, proposals, raw_reads
 from replaycases.cases.models import (
     AuditEvent,
     Capture,
@@ -31,6 +31,7 @@ from replaycases.cases.models import (
     Notification,
     Origin,
     Proposal,
+    RawRead,
     ReviewComment,
     ReviewFlag,
     Run,
@@ -58,6 +59,7 @@ def build() -> World:
     case = factories.blocking(team)
     revision = factories.revision(case)
     comments.add(team.privacy, revision=revision, pointer="", text="Look at the order.")
+    raw_reads.begin(team.privacy, case=case, reason="Ticket 4710.")
     details.record_grader_finding(team.engineer, case=case, grader="judge", version="1", label="bad", result="")
     flags.raise_flag(team.qa, case=case, reason=FlagReason.DRIFTED, detail="It drifted.")
     proposals.propose_retirement(team.lead, case=case, reason="It cannot happen any more.")
@@ -109,6 +111,7 @@ MODELS: dict[str, type[Model]] = {
     "implementations": Implementation,
     "run-sets": RunSet,
     "runs": Run,
+    "raw-reads": RawRead,
     "comparisons": Comparison,
     "lanes": Lane,
     "lane-entries": LaneEntry,
@@ -200,6 +203,7 @@ def _bodies(team: factories.People, case: Case) -> dict[str, dict[str, Any]]:
             "exit_code": 0,
             "results": [],
         },
+        "POST raw-reads/": {**of_case, "reason": "Ticket 4711."},
         "POST teams/": {"project": key, "name": "Payments"},
         "PATCH teams/": {"name": "Refunds and returns"},
         "PUT teams/members/": {"members": [member]},

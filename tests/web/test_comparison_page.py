@@ -241,6 +241,7 @@ def test_cancelled_runs_of_a_control_are_listed(signed_in: Client, case: Case, e
         outcome_type=OutcomeType.SUCCESS,
         fixture=factories.fixture(case_id="confirmed"),
     )
+    factories.opened(case, everyone)
     comparison = recorded.compared(case, everyone)
     assert "Listed, not read" not in page(signed_in, comparison)
     again = jobs.request_comparison(
@@ -261,6 +262,7 @@ def test_a_voided_set_of_a_control_is_listed_and_one_under_other_checks_is_not(
         outcome_type=OutcomeType.SUCCESS,
         fixture=factories.fixture(case_id="control-1"),
     )
+    factories.opened(case, everyone)
     comparison = recorded.compared(case, everyone)
     on_control = comparison.sets_read().get(control__isnull=False)
     jobs.void(everyone, run_set=on_control, reason="the control was wrong")

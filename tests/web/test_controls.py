@@ -133,6 +133,7 @@ def test_the_next_comparison_replays_an_added_control(signed_in: Client, case: C
 def test_a_verdict_is_not_green_over_a_control_that_came_after_it(
     signed_in: Client, case: Case, everyone: User
 ) -> None:
+    factories.opened(case, everyone)
     comparison = recorded.compared(case, everyone)
     assert comparison.label == "verified_red_to_green"
     signed_in.post(ADDRESS, new_control())

@@ -53,6 +53,7 @@ def seen(case: Case, **more: Any) -> dict[str, Any]:
 
 
 def test_the_page_says_what_is_to_be_decided_with_its_hashes(waiting: Case, reviewer: User) -> None:
+    factories.opened(waiting, reviewer)
     html = words(client_of(reviewer).get(REVIEW))
     shown = factories.revision(waiting)
     assert "Redaction of revision 1" in html
@@ -91,6 +92,7 @@ def test_who_cannot_read_the_evidence_decides_nothing_about_it(waiting: Case, ow
 
 
 def test_approving_takes_two_steps_and_shows_hash_and_counts(waiting: Case, reviewer: User) -> None:
+    factories.opened(waiting, reviewer)
     client = client_of(reviewer)
     html = words(client.get(REVIEW))
     address = re.search(r'href="(/cases/RC-1/review/redaction-approval/[^"]+)"', html)
@@ -179,6 +181,7 @@ def test_since_my_approval_is_what_a_reviewer_sees_first(
     for order in ("o-2", "o-3"):
         waiting.refresh_from_db()
         intake.add_revision(responder, case=waiting, fixture=factories.fixture(input={"order": order}))
+    factories.opened(waiting, reviewer)
     html = words(client.get(REVIEW))
     assert "Since you approved revision 1" in html
     assert "o-<mark" in html

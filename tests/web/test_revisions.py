@@ -8,7 +8,7 @@ from django.test import Client
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import comments, intake
+from replaycases.cases import comments, evidence, intake
 from replaycases.cases.models import Case, Classification, FixtureRevision, ReviewComment
 from tests import factories
 from tests.web.conftest import client_of
@@ -44,8 +44,10 @@ def test_the_list_names_author_change_and_voided_approvals(
 
 
 def test_what_a_quarantined_revision_changed_is_told_to_its_readers_alone(
-    looking: Client, signed_in: Client, second: FixtureRevision
+    looking: Client, signed_in: Client, second: FixtureRevision, everyone: User
 ) -> None:
+    assert "Another order" not in words(signed_in.get(LIST))
+    factories.opened(second.case, everyone)
     assert "Another order" in words(signed_in.get(LIST))
     assert "Another order" not in words(looking.get(LIST))
 
@@ -142,7 +144,10 @@ def test_an_open_comment_of_an_earlier_revision_is_named_on_the_next(
     assert "it stays until it is resolved" in words(signed_in.get(TWO))
 
 
-def test_differences_are_told_between_any_two_revisions(signed_in: Client, second: FixtureRevision) -> None:
+def test_differences_are_told_between_any_two_revisions(
+    signed_in: Client, second: FixtureRevision, everyone: User
+) -> None:
+    factories.opened(second.case, everyone)
     html = words(signed_in.get(f"{TWO}differences/?from=1"))
     assert "1 difference in 1 part" in html
     assert "o-<mark" in html
@@ -282,7 +287,7 @@ def test_detect_rules_stay_beside_an_edited_fixture(signed_in: Client, project: 
     assert answer.status_code == 302
     kept = case.revisions.get(number=2)
     assert kept.detect is not None
-    assert bytes(kept.detect.body) == detect
+    assert evidence.read(kept.detect) == detect
 
 
 def test_a_control_is_downloaded_by_those_who_may_read_it(
@@ -290,13 +295,13 @@ def test_a_control_is_downloaded_by_those_who_may_read_it(
 ) -> None:
     case = factories.case(project, everyone)
     control = factories.control(factories.revision(case), everyone)
-    for part in ("document", "mutation"):
-        address = f"/cases/RC-1/controls/{control.pk}/{part}/"
-        assert looking.get(address).status_code == 200
-        control.payload.__class__.objects.update(classification=Classification.QUARANTINED)
+    factories.opened(case, everyone)
+    addresses = [f"/cases/RC-1/controls/{control.pk}/{part}/" for part in ("document", "mutation")]
+    assert [looking.get(address).status_code for address in addresses] == [200, 200]
+    factories.restrict(control.payload)
+    for address in addresses:
         assert looking.get(address).status_code == 403
         assert signed_in.get(address).headers["Content-Disposition"].startswith("attachment")
-        control.payload.__class__.objects.update(classification=Classification.REDACTED)
 
 
 def _file(data: bytes) -> Any:

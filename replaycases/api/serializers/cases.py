@@ -200,7 +200,7 @@ class RevisionSerializer(
         timeouts=TimeoutSerializer(many=True, read_only=True),
     )
 ):
-    """`changed` is empty for who may not read the revision: what was redacted may be told there."""
+    """`changed` is empty for whom the revision is not open to: what was redacted may be told there."""
 
     changed = serializers.SerializerMethodField()
 
@@ -208,10 +208,13 @@ class RevisionSerializer(
         if not reading.is_quarantined(revision):
             return revision.changed
         held: dict[UUID, frozenset[Role]] = self.context.setdefault("held", {})
-        project = revision.case.project
+        user, project = self.context["request"].user, revision.case.project
         if project.pk not in held:
-            held[project.pk] = access.roles_of(self.context["request"].user, project)
-        return revision.changed if reading.reads_quarantined(held[project.pk]) else ""
+            held[project.pk] = access.roles_of(user, project)
+        if "open_cases" not in self.context:
+            self.context["open_cases"] = set(reading.live_cases(user))
+        is_open = reading.reads_quarantined(held[project.pk]) and revision.case_id in self.context["open_cases"]
+        return revision.changed if is_open else ""
 
 
 NewRevision = shape(

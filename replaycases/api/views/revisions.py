@@ -65,7 +65,7 @@ class RevisionViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         after: FixtureRevision = self.get_object()
         before = self._earlier(after)
         for revision in (before, after):
-            reading.require(revision, self.user)
+            reading.require_open(revision, self.user)
         found = differences(fixtures.of_revision(before).document, fixtures.of_revision(after).document)
         rows = [{name: _or_null(getattr(one, name)) for name in DIFFERENCE} for one in found]
         shown_as = {"before": before.pk, "after": after.pk, "differences": rows}
@@ -136,7 +136,7 @@ class ControlViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     ),
 )
 class CommentViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
-    """Comments of quarantined evidence are shown only to those who may read it."""
+    """Comments of quarantined evidence are shown only to those who may read it and have said why they need to."""
 
     queryset = ReviewComment.objects.select_related(
         "revision__case__project", "revision__payload", "revision__detect"

@@ -61,8 +61,10 @@ def export(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
 @require_safe
 def case_timeline(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     case = case_or_404(request, case_id)
-    page = audit_page.page_of(timeline.events_of(case), request.GET.get("before", ""))
-    return render(request, "audit/case.html", {"section": "cases", "tab": "timeline", "case": case, "page": page})
+    events, action = timeline.events_of(case), request.GET.get("action", "")
+    page = audit_page.page_of(events.filter(action=action) if action else events, request.GET.get("before", ""))
+    context = {"section": "cases", "tab": "timeline", "case": case, "page": page, "action": action}
+    return render(request, "audit/case.html", context)
 
 
 @login_required

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from replaycases.cases import jobs, policies
 from replaycases.cases.models import Comparison, FixtureRevision
-from replaycases.web import comparison_page, progress
+from replaycases.web import comparison_page, progress, raw_reading
 from replaycases.web.forms import ComparisonForm
 from replaycases.web.scope import CaseId, case_or_404, comparison_or_404, user_of
 from replaycases.web.views.cases import render_case
@@ -56,7 +56,8 @@ def latest_comparison(request: HttpRequest, case_id: CaseId) -> HttpResponse:
 @require_safe
 def comparison_detail(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
     comparison = comparison_or_404(request, case_id, number)
-    context = comparison_page.context(comparison, user=user_of(request), everything=request.GET.get("show") == "all")
+    raw, everything = raw_reading.of(request, comparison), request.GET.get("show") == "all"
+    context = comparison_page.context(comparison, user=user_of(request), raw=raw, everything=everything)
     context["job"] = progress.of(comparison, waited=request.GET.get("wait", ""))
     return render(request, "comparisons/detail.html", context)
 

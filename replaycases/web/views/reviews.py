@@ -18,7 +18,7 @@ from replaycases.cases import comments, evidence, lifecycle, policies, reading
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, Decision, DecisionKind, FixtureRevision
 from replaycases.fixture import strict_json
-from replaycases.web import document_rows, review_page, review_queue, revision_page, words
+from replaycases.web import document_rows, raw_reading, review_page, review_queue, revision_page, words
 from replaycases.web.forms_review import CommentForm, DecisionForm, ResolutionForm, ReturnForm
 from replaycases.web.pages import page_of
 from replaycases.web.scope import CaseId, case_or_404, comment_or_404, control_or_404, revision_or_404, user_of
@@ -87,8 +87,7 @@ def _render_review(
     """The page; `form` is a return of `kind` that was refused (422)."""
     if case.current_revision is None:
         return render(request, "reviews/empty.html", revision_page.docket_of(case, "review"))
-    user = user_of(request)
-    context = review_page.context(case, user)
+    context = review_page.context(case, request)
     shown = context["revision"]
     forms = {each: ReturnForm(initial=_seen(shown), auto_id=f"{each}-%s") for each in ("redaction", "expectation")}
     if form is not None and kind is not None:
@@ -142,7 +141,7 @@ def _confirmation(
     """Hash and counts of what is about to be approved. Raises SeenAnother if that is not what the link was about."""
     if case.current_revision is None:
         raise SeenAnother("The case has no fixture yet.")
-    context = review_page.context(case, user_of(request))
+    context = review_page.context(case, request)
     shown = context["revision"]
     if form is None:
         asked = {name: request.GET[name] for name in _seen(shown) if name in request.GET}
@@ -201,15 +200,18 @@ def control_approval(request: HttpRequest, case_id: CaseId, pk: UUID) -> HttpRes
         form = DecisionForm(initial={"fixture_hash": control.fixture_hash})
     case = case_or_404(request, case_id)
     held_controls = review_page.controls_of(control.revision, case, user)
-    page = page_of(request, document_rows.places(strict_json.parse(evidence.read(control.payload))))
+    raw = raw_reading.of(request, control, back=request.path)
+    fixture = strict_json.parse(evidence.read(control.payload)) if raw.open else {}
+    page = page_of(request, document_rows.places(fixture))
     context = {
         **revision_page.docket_of(case, "review"),
         "control": control,
+        "raw": raw,
         "asked": next(row for row in held_controls if row.control.pk == control.pk),
         "form": form,
         "page": page,
         "rows": revision_page.shown_rows(list(page.object_list)),
-        "mutation": _steps(evidence.read(control.mutation)) if control.mutation else [],
+        "mutation": _steps(evidence.read(control.mutation)) if control.mutation and raw.open else [],
     }
     return render(request, "reviews/control.html", context, status=422 if form.is_bound else 200)
 

@@ -17,11 +17,10 @@ from replaycases.accounts import access
 from replaycases.accounts.roles import CHANGES_CONTENT
 from replaycases.cases import comments, evidence, fixtures, intake, policies, reading
 from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import Case, Control, FixtureRevision
+from replaycases.cases.models import Case, Control, FixtureRevision, Payload
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import FixtureInvalid
-from replaycases.web import difference_rows, document_rows, incident_names, revision_page, timeout_rows
-from replaycases.web.downloads import attachment
+from replaycases.web import difference_rows, document_rows, incident_names, raw_reading, revision_page, timeout_rows
 from replaycases.web.forms_review import EDITED_BYTES, CommentForm, RevisionForm
 from replaycases.web.pages import page_of
 from replaycases.web.scope import CaseId, case_or_404, control_or_404, revision_or_404, user_of
@@ -55,9 +54,11 @@ def render_revision(
     """The document page; `asked` is the place whose form for a comment is open, `form` one that was refused (422)."""
     user, case = user_of(request), shown.case
     said = list(comments.of_case(case))
+    raw = raw_reading.of(request, shown, back=reverse("revision", args=[case.readable_id, shown.number]))
+    remarks = [comment for comment in said if comment.revision_id == shown.pk]
     page, rows, located = revision_page.page_of_document(
-        fixtures.of_revision(shown),
-        [comment for comment in said if comment.revision_id == shown.pk],
+        fixtures.of_revision(shown) if raw.open else None,
+        remarks if raw.open else [],
         asked=asked,
         number=None if form else request.GET.get("page"),
     )
@@ -65,6 +66,8 @@ def render_revision(
     context = {
         **revision_page.docket_of(case, "revisions"),
         "shown": shown,
+        "raw": raw,
+        "remarks": len(remarks),
         "listed": next(item for item in revision_page.listed(case, user) if item.revision.pk == shown.pk),
         "page": page,
         "rows": rows,
@@ -93,10 +96,12 @@ def differences(request: HttpRequest, case_id: CaseId, number: int) -> HttpRespo
         **revision_page.docket_of(shown.case, "revisions"),
         "shown": shown,
         "old": old,
+        "raw": raw_reading.of(request, *filter(None, [shown, old])),
         "numbers": shown.case.revisions.exclude(pk=shown.pk).values_list("number", flat=True).order_by("number"),
     }
     if old is not None:
         reading.require(old, user)
+    if old is not None and context["raw"].open:
         found = revision_page.compared(old, shown)
         context |= {"differences": found, "page": page_of(request, found.places())}
     return render(request, "revisions/differences.html", context)
@@ -168,7 +173,8 @@ def _render_new(
     """The form. A refused one keeps what was typed; after a conflict it is based on what is current now, whose
     differences from what was sent stand above it."""
     user, current = user_of(request), case.current_revision
-    readable = current is None or reading.readable_by(current, user)
+    raw = raw_reading.of(request, current, back=request.path) if current is not None else None
+    readable = raw is None or raw.open
     editable = readable and (current is None or current.payload.size <= EDITED_BYTES)
     if form is None:
         form = RevisionForm(case=case, user=user, initial=_initial(current, editable))
@@ -179,8 +185,9 @@ def _render_new(
     context = {
         **revision_page.docket_of(case, "revisions"),
         "form": form,
-        "readable": readable,
-        "editable": editable,
+        "raw": raw,
+        # What somebody sent themselves they see again, whatever may be read of the current revision.
+        "editable": editable or bool(form["text"].value()),
         "only_expected": current is not None and not access.has_any(user, case.project, CHANGES_CONTENT),
         "findings": findings or [],
         "refused": refused,
@@ -215,29 +222,27 @@ def _against(current: FixtureRevision | None, mine: bytes) -> difference_rows.Di
 @require_safe
 def document(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
     revision = revision_or_404(request, case_id, number)
-    reading.require(revision, user_of(request))
-    name = f"{revision.case.readable_id}-revision-{revision.number}.json"
-    return attachment(evidence.read(revision.payload), name)
+    case_name, back = revision.case.readable_id, reverse("revision", args=[revision.case.readable_id, number])
+    return raw_reading.download(request, revision, revision.payload, f"{case_name}-revision-{number}.json", back=back)
 
 
 @login_required
 @require_safe
 def control_document(request: HttpRequest, case_id: CaseId, pk: UUID) -> HttpResponse:
-    control = _control_or_404(request, case_id, pk)
-    return attachment(evidence.read(control.payload), f"{control.revision.case.readable_id}-control-{pk}.json")
+    control = control_or_404(request, case_id, pk)
+    return _of_control(request, control, control.payload, "control")
 
 
 @login_required
 @require_safe
 def control_mutation(request: HttpRequest, case_id: CaseId, pk: UUID) -> HttpResponse:
-    control = _control_or_404(request, case_id, pk)
+    control = control_or_404(request, case_id, pk)
     if control.mutation is None:
         raise Http404
-    return attachment(evidence.read(control.mutation), f"{control.revision.case.readable_id}-mutation-{pk}.json")
+    return _of_control(request, control, control.mutation, "mutation")
 
 
-def _control_or_404(request: HttpRequest, case_id: CaseId, pk: UUID) -> Control:
-    """The control, to somebody who may read it."""
-    control = control_or_404(request, case_id, pk)
-    reading.require(control, user_of(request))
-    return control
+def _of_control(request: HttpRequest, control: Control, payload: Payload, part: str) -> HttpResponse:
+    case_name = control.revision.case.readable_id
+    back = reverse("control_approval", args=[case_name, control.pk])
+    return raw_reading.download(request, control, payload, f"{case_name}-{part}-{control.pk}.json", back=back)

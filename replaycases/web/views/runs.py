@@ -7,12 +7,12 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from replaycases.accounts.models import Project
-from replaycases.cases import evidence, jobs, reading
-from replaycases.web import run_page
-from replaycases.web.downloads import attachment
+from replaycases.cases import jobs
+from replaycases.web import raw_reading, run_page
 from replaycases.web.pages import page_of_many
 from replaycases.web.scope import run_or_404, user_of
 
@@ -36,7 +36,8 @@ def run_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def run_detail(request: HttpRequest, key: str, number: int) -> HttpResponse:
     run = run_or_404(request, key, number)
-    return render(request, "runs/detail.html", run_page.context(run, user=user_of(request)))
+    raw = raw_reading.of(request, run)
+    return render(request, "runs/detail.html", run_page.context(run, user=user_of(request), raw=raw))
 
 
 @login_required
@@ -59,5 +60,5 @@ def manifest(request: HttpRequest, key: str, number: int) -> HttpResponse:
     run = run_or_404(request, key, number)
     if run.manifest is None:
         raise Http404("This run has no manifest: it did not finish.")
-    reading.require(run, user_of(request))
-    return attachment(evidence.read(run.manifest), f"{key}-run-{number}-manifest.json")
+    name, back = f"{key}-run-{number}-manifest.json", reverse("run", args=[key, number])
+    return raw_reading.download(request, run, run.manifest, name, back=back)

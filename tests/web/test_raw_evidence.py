@@ -1,0 +1,106 @@
+"""What is raw stands on a page only for who may read it and said why, and in no cache, address, header or log."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPMethod
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE, Role
+from tests import factories, raw_world
+from tests.api.world import World
+from tests.raw_world import CANARY
+from tests.web.conftest import client_of
+from tests.web.routes import Route, every_route
+
+# Beside the routes: what their addresses may ask for.
+QUERIES = {
+    "comparison": ("?show=all",),
+    "revision": ("?at=/input",),
+    "revision_differences": ("?from=1", "?from=2"),
+    "case_timeline": ("?action=revision.added",),
+}
+# Where it stands for a reader, in the words of the routes. Every other route never shows it.
+SHOWS = {
+    "case_review",
+    "comparison",
+    "control_approval",
+    "control_document",
+    "control_mutation",
+    "new_revision",
+    "revision",
+    "revision_differences",
+    "revision_document",
+    "revision_list",
+    "run",
+    "run_manifest",
+}
+
+
+@pytest.fixture
+def world(db: None, monkeypatch: pytest.MonkeyPatch) -> World:
+    return raw_world.build(monkeypatch)
+
+
+def shown_at(reader: User, world: World) -> set[str]:
+    """The names of the routes on which the word stands. Wherever it does, no cache keeps it."""
+    client = client_of(reader)
+    return {route.name for route in every_route() if route.name != "logout" and shows(route, client, world)}
+
+
+def shows(route: Route, client: Client, world: World) -> bool:
+    address = route.address(world)
+    answers = [client.get(address + query) for query in ("", *QUERIES.get(route.name, ()))]
+    found = [answer for answer in answers if CANARY in content_of(answer)]
+    for answer in answers:
+        assert CANARY not in f"{answer.headers}", route.name
+    for answer in found:
+        assert {"no-store", "private"} <= set(answer.headers["Cache-Control"].split(", ")), route.name
+        assert CANARY not in content_of(answer).partition("<body>")[0] or "<body>" not in content_of(answer), route.name
+    return bool(found)
+
+
+def content_of(answer: Any) -> str:
+    data: bytes = b"".join(answer) if answer.streaming else answer.content
+    return data.decode()
+
+
+def test_nobody_sees_what_is_raw_before_they_said_why(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    readers = [factories.person(world.team.project, role) for role in Role] + [factories.everyone(world.team.project)]
+    assert {reader.username: shown_at(reader, world) for reader in readers} == {
+        reader.username: set() for reader in readers
+    }
+    assert CANARY not in caplog.text
+
+
+@pytest.mark.parametrize("role", sorted(READS_QUARANTINED_EVIDENCE))
+def test_who_may_read_it_and_said_why_sees_it_where_it_belongs(
+    world: World, role: Role, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    reader = factories.person(world.team.project, role)
+    raw_world.say_why(reader, world)
+    found = {name for name in shown_at(reader, world) if not name.startswith("capture")}
+    assert found == (SHOWS if role != Role.SECURITY_OWNER else SHOWS - {"new_revision"})
+    assert CANARY not in caplog.text
+
+
+def test_a_stranger_and_a_visitor_see_nothing(world: World) -> None:
+    raw_world.say_why(world.team.privacy, world)
+    stranger = factories.everyone(factories.project("XX"))
+    assert shown_at(stranger, world) == set()
+    assert not any(shows(route, Client(), world) for route in every_route())
+
+
+def test_no_refused_form_shows_what_is_raw(world: World) -> None:
+    """A page that answers a form is drawn by other ways than the one that is asked for."""
+    client = client_of(factories.everyone(world.team.project))
+    for route in every_route():
+        if route.name not in ("logout", "login"):
+            answer = client.generic(HTTPMethod.POST, route.address(world), "", "application/x-www-form-urlencoded")
+            assert CANARY not in content_of(answer), route.name
