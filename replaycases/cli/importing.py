@@ -1,7 +1,8 @@
 """`replaycases import`: a recorded run in a foreign format becomes a 2.0 fixture, with a list of what the file lacks.
 
 Nothing is guessed. What the file does not hold (model, tool catalogue, time) is asked for: give it in --supplied FILE,
-a JSON object, and it is marked as declared in the fixture. Exit code 0, or 10 when the file cannot become a fixture.
+a JSON object, and it is marked as declared in the fixture. `--report` says what the file holds and lacks and makes no
+fixture: it needs nothing but the file. Exit code 0, or 10 when the file cannot become a fixture.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from replaycases.cli.completeness import as_json, lines
 from replaycases.cli.output import complain, say, say_findings, say_json, short, write_file
 from replaycases.cli.reading import INVALID, USAGE, Refused, read_bytes, read_json
 from replaycases.fixture.findings import FixtureInvalid
-from replaycases.importers.findings import Gap, ImportRefused
+from replaycases.importers.completeness import Report
+from replaycases.importers.findings import ImportRefused
 from replaycases.importers.otlp.envelope import together
-from replaycases.importers.registry import Imported, formats, import_run
+from replaycases.importers.registry import Imported, formats, open_recording, report_on, to_case
 from replaycases.importers.supplied import Supplied, supplied_from
 
 _FLAGS = ("case_id", "incident_id", "frozen_at", "run", "horizon_after", "horizon_at_call")
@@ -53,6 +56,10 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write the fixture here (else standard output)"
     )
+    parser.add_argument("--report", action="store_true", help="only say what the run holds and lacks")
+    parser.add_argument(
+        "--json", action="store_true", help="print the report as JSON, and with it a fixture that -o does not write"
+    )
     parser.set_defaults(run=run)
 
 
@@ -61,16 +68,24 @@ def run(options: argparse.Namespace) -> int:
         data = read_bytes(options.file)
         if options.more:
             data = together([data, *map(read_bytes, options.more)])
-        imported = import_run(data, format=options.format, supplied=_supplied(options))
+        supplied = _supplied(options)
+        recorded = open_recording(data, format=options.format).read(supplied.run)
+        if options.report:
+            _say_report(options, report_on(recorded, supplied))
+            return 0
+        imported = to_case(recorded, supplied)
     except ImportRefused as refusal:
         raise Refused(INVALID, f"{options.file}: {refusal}") from None
     except FixtureInvalid as error:
         raise Refused(INVALID, f"{options.file}: what came of it is no fixture", error.findings) from None
     if options.output:
-        _write(options.output, imported)
-    else:
+        _write(options, imported)
+    if options.json:
+        shown = {} if options.output else {"fixture": imported.document}
+        say_json({**as_json(imported.report), "left_out": imported.left_out, **shown})
+    elif not options.output:
         say_json(imported.document)
-    _report(options.file, imported)
+    _report(options, imported)
     return 0
 
 
@@ -84,23 +99,26 @@ def _supplied(options: argparse.Namespace) -> Supplied:
     return replace(supplied, **{name: value for name, value in given.items() if value is not None})
 
 
-def _write(path: Path, imported: Imported) -> None:
-    write_file(path, imported.as_bytes())
+def _write(options: argparse.Namespace, imported: Imported) -> None:
+    write_file(options.output, imported.as_bytes())
     fixture = imported.fixture
-    say(f"{path}: case {fixture.case_id} {short(fixture.fixture_hash)}" if fixture else f"{path}: a draft")
+    made = f"case {fixture.case_id} {short(fixture.fixture_hash)}" if fixture else "a draft"
+    (complain if options.json else say)(f"{options.output}: {made}")
 
 
-def _report(file: Path, imported: Imported) -> None:
+def _say_report(options: argparse.Namespace, report: Report) -> None:
+    if options.json:
+        say_json(as_json(report))
+    else:
+        for line in lines(report):
+            say(f"{options.file}: {line}")
+
+
+def _report(options: argparse.Namespace, imported: Imported) -> None:
     """The completeness report goes to standard error, so that the fixture can be piped."""
-    for gap in imported.gaps:
-        complain(f"{file}: {_gap_word(gap)}: {gap.name}: {gap.cost}")
+    for line in () if options.json else lines(imported.report):
+        complain(f"{options.file}: {line}")
     if imported.fixture is None:
-        complain(f"{file}: a draft: it has no expectation yet. Write one and give it with --expected FILE.")
+        complain(f"{options.file}: a draft: it has no expectation yet. Write one and give it with --expected FILE.")
     elif imported.fixture.warnings:
-        say_findings(str(file), imported.fixture.warnings, to=complain)
-
-
-def _gap_word(gap: Gap) -> str:
-    if gap.declared:
-        return "declared"
-    return "missing" if gap.caps else "note"
+        say_findings(str(options.file), imported.fixture.warnings, to=complain)

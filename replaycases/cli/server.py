@@ -1,4 +1,4 @@
-"""What `pull` and `push-results` share: one server, spoken to with a token over TLS."""
+"""What `pull`, `push-results` and `capture` share: one server, spoken to with a token over TLS."""
 
 from __future__ import annotations
 
@@ -54,6 +54,10 @@ class Server:
     def post_json(self, path: str, document: Any) -> Any:
         headers = {**self._headers, "Content-Type": "application/json"}
         data = orjson.dumps(document)
+        return self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
+
+    def post_bytes(self, path: str, data: bytes) -> Any:
+        headers = {**self._headers, "Content-Type": "application/octet-stream"}
         return self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
 
     def download(self, path: str, to: IO[bytes], *, largest: int) -> None:

@@ -86,3 +86,36 @@ def test_spans_and_the_log_records_of_another_file_make_one_run(command: Command
     assert (code, event["boundary"]) == (0, "model")
     assert event["request"] == {"messages": [{"role": "user", "content": "hi"}]}
     assert event["response"] == {"message": {"role": "assistant", "content": "hi"}}
+
+
+def test_a_report_needs_nothing_but_the_file(command: Command, recording: Path) -> None:
+    code, out, err = command("import", recording, "--report")
+    assert (code, err) == (0, "")
+    assert "chat-transcript: can be replayed: All 3 recorded steps have their answers." in out
+    assert "tool: recorded (1 whole)" in out
+    assert "clock: absent: a workflow that reads the clock may decide otherwise" in out
+    assert "s3cret" not in out
+
+
+def test_a_report_names_each_note_with_its_place(command: Command, recording: Path) -> None:
+    recording.write_text(json.dumps({"messages": RUN["messages"][:3]}))
+    _, out, _ = command("import", recording, "--report")
+    assert "can be replayed in part" in out
+    assert "note: call without result at /messages/2" in out
+
+
+def test_a_report_is_told_as_json(command: Command, recording: Path) -> None:
+    code, out, _ = command("import", recording, "--report", "--json")
+    report = json.loads(out)
+    assert (code, report["mode"], report["replayable"]) == (0, "replay", 3)
+    assert {row["boundary"]: row["recorded"] for row in report["coverage"]}["model"] == 2
+
+
+def test_the_report_stands_beside_the_fixture_as_json(command: Command, recording: Path, tmp_path: Path) -> None:
+    _, out, _ = command("import", recording, *IDS, "--json")
+    shown = json.loads(out)
+    assert (shown["mode"], shown["fixture"]["case_id"]) == ("replay", "two-bookings")
+    output = tmp_path / "case.json"
+    _, out, _ = command("import", recording, *IDS, "--json", "-o", output)
+    assert "fixture" not in json.loads(out)
+    assert json.loads(output.read_text())["case_id"] == "two-bookings"
