@@ -190,6 +190,11 @@ def test_a_failure_that_is_no_json_keeps_its_text() -> None:
     assert (models(run)[0].response, models(run)[0].answered) == ("<h1>Bad gateway</h1>", True)
 
 
+def test_a_failure_whose_body_cannot_be_unpacked_has_no_recorded_answer() -> None:
+    run = read(interaction(chat(user("hi")), b"\x8b\x81\x82\xff", status=500, content_encoding="br"))
+    assert (models(run)[0].answered, kinds(run)) == (False, ["failed_call", "content_lost"])
+
+
 @pytest.mark.parametrize("status", [0, None, "x", {"code": 0}])
 def test_a_call_that_nothing_answered_is_no_answer(status: JSON) -> None:
     item = interaction(chat(user("hi")), None)

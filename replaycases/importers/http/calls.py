@@ -111,7 +111,7 @@ def answer_of(exchange: HttpExchange, codec: Codec) -> Answer:
         body = exchange.response.json
         told = body if isinstance(body, dict | list) else exchange.response.text
         failed = _note("failed_call", source, f"a model call was answered with HTTP status {exchange.status}")
-        return Answer(body=told, failed=True, notes=(failed,))
+        return Answer(body=told, whole=not lost, failed=True, notes=(failed, *lost))
     if isinstance(exchange.response.json, dict):
         return _of_body(exchange.response.json, codec, source)
     if is_stream(exchange.response.data, exchange.content_type):
