@@ -1,11 +1,11 @@
-"""What the model calls of one run have in common, for a format that says it of each call."""
+"""What the model calls of one run have in common, and what no call says, for a format that says it of each call."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from replaycases.importers.neutral import ModelStep, Note
+from replaycases.importers.neutral import ModelStep, Note, Part, RetrievalStep, Step
 
 JSON = Any
 # What a model call is set to, in the words of the usual providers.
@@ -38,18 +38,35 @@ def serving_of(steps: Sequence[ModelStep]) -> tuple[dict[str, JSON] | None, list
             agreed[part] = _part(told[0], part)
     if not odd:
         return agreed or None, []
-    first = next(step for step in known if step in odd)
+    first = min(odd, key=known.index)
     text = f"model calls differ in {', '.join(differing)}: only what they have in common is kept for the run"
     cost = "which call was served how stands in the file only"
     return agreed, [Note(kind="content_lost", source=first.source, text=text, cost=cost, boundary="model")]
 
 
 def tools_of(steps: Sequence[ModelStep]) -> list[JSON] | None:
-    """The tool catalogue, where every call was offered the same."""
-    offered = [step.request.get("tools") for step in steps]
-    return (
-        offered[0] if offered and isinstance(offered[0], list) and offered.count(offered[0]) == len(offered) else None
-    )
+    """The tool catalogue, where every call whose request is known was offered the same."""
+    offered = [step.request.get("tools") for step in steps if step.request]
+    first = offered[0] if offered else None
+    return first if isinstance(first, list) and all(tools is first or tools == first for tools in offered) else None
+
+
+def absent_parts(
+    steps: Sequence[Step], *, serving: JSON, system: str | None, identity: JSON = None
+) -> tuple[Part, ...]:
+    """What a trace of a tracing tool cannot tell, or does not. No such tool records the clock or random draws."""
+    models = [step for step in steps if isinstance(step, ModelStep)]
+    lacking: dict[Part, bool] = {
+        "clock": True,
+        "random": True,
+        "retrieval": not any(isinstance(step, RetrievalStep) for step in steps),
+        "serving": serving is None,
+        "tools": not any("tools" in step.request for step in models),
+        "system": system is None,
+        "usage": not any(step.usage for step in models),
+        "identity": identity is None,
+    }
+    return tuple(part for part, lacks in lacking.items() if lacks)
 
 
 def _part(step: ModelStep, name: str) -> JSON:

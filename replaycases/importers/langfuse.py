@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from replaycases.importers import langfuse_steps
-from replaycases.importers.agreement import serving_of, tools_of
+from replaycases.importers.agreement import absent_parts, serving_of, tools_of
 from replaycases.importers.conversation import assemble
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
-from replaycases.importers.neutral import ModelStep, NeutralRun, Part, RetrievalStep, RunHead
+from replaycases.importers.neutral import ModelStep, NeutralRun, RunHead
 from replaycases.importers.times import moment
 from replaycases.importers.trace_tree import Kind, Record, Tree, distinct
 
@@ -68,16 +68,7 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
     models = [step for step in assembled.steps if isinstance(step, ModelStep)]
     serving, differing = serving_of(models)
     user = _text(trace.row.get("userId"))
-    lacking: dict[Part, bool] = {
-        "identity": user is None,
-        "clock": True,
-        "random": True,
-        "retrieval": not any(isinstance(step, RetrievalStep) for step in assembled.steps),
-        "serving": serving is None,
-        "tools": not any("tools" in step.request for step in models),
-        "system": assembled.system is None,
-        "usage": not any(step.usage for step in models),
-    }
+    identity = None if user is None else {"user_id": user}
     return NeutralRun(
         format=NAME,
         input=assembled.input,
@@ -85,12 +76,12 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         system=assembled.system,
         serving=serving,
         tools=tools_of(models),
-        absent=tuple(part for part, is_absent in lacking.items() if is_absent),
+        absent=absent_parts(assembled.steps, serving=serving, system=assembled.system, identity=identity),
         notes=(*twice, *tree.notes, *noted, *differing, *assembled.notes),
         ends_on_answer=assembled.ends_on_answer,
         left_out=tuple(record.source for record in tree.records if record.kind == "code"),
         started_at=tree.started_at,
-        identity=None if user is None else {"user_id": user},
+        identity=identity,
         trace_id=_text(trace.row.get("id")) or _first(records, "traceId"),
         workflow_version=_text(trace.row.get("release"))
         or _text(trace.row.get("version"))

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from replaycases.importers import langsmith_steps
-from replaycases.importers.agreement import serving_of, tools_of
+from replaycases.importers.agreement import absent_parts, serving_of, tools_of
 from replaycases.importers.conversation import assemble
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
-from replaycases.importers.neutral import ModelStep, NeutralRun, Part, RetrievalStep, RunHead
+from replaycases.importers.neutral import ModelStep, NeutralRun, RunHead
 from replaycases.importers.times import moment
 from replaycases.importers.trace_tree import Kind, Record, Tree
 
@@ -48,22 +48,14 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
     assembled = assemble(recorded)
     models = [step for step in assembled.steps if isinstance(step, ModelStep)]
     serving, differing = serving_of(models)
-    tools = tools_of(models)
-    retrieved = any(isinstance(step, RetrievalStep) for step in assembled.steps)
-    absent: list[Part] = ["identity", "clock", "random"]
-    absent += [] if retrieved else ["retrieval"]
-    absent += [] if serving else ["serving"]
-    absent += [] if any("tools" in step.request for step in models) else ["tools"]
-    absent += [] if assembled.system is not None else ["system"]
-    absent += [] if any(step.usage for step in models) else ["usage"]
     return NeutralRun(
         format=NAME,
         input=assembled.input,
         steps=assembled.steps,
         system=assembled.system,
         serving=serving,
-        tools=tools,
-        absent=tuple(absent),
+        tools=tools_of(models),
+        absent=absent_parts(assembled.steps, serving=serving, system=assembled.system),
         notes=(*tree.notes, *noted, *differing, *assembled.notes),
         ends_on_answer=assembled.ends_on_answer,
         left_out=tuple(record.source for record in records if record.kind == "code"),

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from replaycases.fixture.pointer import ABSENT
+from replaycases.importers.agreement import absent_parts, serving_of, tools_of
 from replaycases.importers.conversation import assemble
 from replaycases.importers.exchanges import AgentTool, Recorded, Turn
-from replaycases.importers.neutral import ModelStep, NeutralRun, Part, RetrievalStep, Step, ToolStep
+from replaycases.importers.neutral import ModelStep, NeutralRun, Step, ToolStep
 from replaycases.importers.otlp import pydantic_ai
 from replaycases.importers.otlp.chat_messages import Turns
 from replaycases.importers.otlp.genai import TRANSPORT
 from replaycases.importers.otlp.instants import instant
 from replaycases.importers.otlp.order import as_asked, check_clocks, moment, note_missing_calls
 from replaycases.importers.otlp.selection import Place, Selection, select
-from replaycases.importers.otlp.serving import agreed_serving
 from replaycases.importers.otlp.site import Notes, Site
 from replaycases.importers.otlp.spans import LogRecord, Span
 from replaycases.importers.otlp.telling import exchange_of
@@ -44,8 +44,9 @@ def run_of(
     recorded = as_asked(items, notes)
     note_missing_calls(recorded, notes)
     assembled = assemble(recorded, ending=_ending(selection, turns, notes))
-    serving = agreed_serving(assembled.steps, notes)
-    steps, tools = _catalogue([_known_arguments(step, notes) for step in assembled.steps])
+    steps = tuple(_known_arguments(step, notes) for step in assembled.steps)
+    models = [step for step in steps if isinstance(step, ModelStep)]
+    serving, differing = serving_of(models)
     identity = _identity(selection)
     version = next((span.resource.get("service.version") for span in (*selection.roots, *spans)), None)
     return NeutralRun(
@@ -54,9 +55,9 @@ def run_of(
         steps=steps,
         system=assembled.system,
         serving=serving,
-        tools=tools,
-        absent=_absent(steps, serving, tools, assembled.system, identity),
-        notes=(*assembled.notes, *notes.all()),
+        tools=tools_of(models),
+        absent=absent_parts(steps, serving=serving, system=assembled.system, identity=identity),
+        notes=(*differing, *assembled.notes, *notes.all()),
         cut="the file ends in the middle of an export" if cut else "",
         ends_on_answer=assembled.ends_on_answer,
         left_out=_left_out(selection),
@@ -105,36 +106,6 @@ def _known_arguments(step: Step, notes: Notes) -> Step:
         return step
     notes.add("content_lost", step.source, _NO_ARGUMENTS, cost="this call cannot be compared", boundary="tool")
     return replace(step, answered=False)
-
-
-def _catalogue(steps: Sequence[Step]) -> tuple[tuple[Step, ...], list[JSON] | None]:
-    """The tools offered to the model, taken out of the requests where all of them hold the same."""
-    offered = [step.request.get("tools") for step in steps if isinstance(step, ModelStep) and step.request]
-    first = offered[0] if offered else None
-    if not isinstance(first, list) or any(tools is not first and tools != first for tools in offered):
-        return tuple(steps), None
-    without = [
-        replace(step, request={key: value for key, value in step.request.items() if key != "tools"})
-        if isinstance(step, ModelStep)
-        else step
-        for step in steps
-    ]
-    return tuple(without), first
-
-
-def _absent(steps: Sequence[Step], serving: JSON, tools: JSON, system: str | None, identity: JSON) -> tuple[Part, ...]:
-    models = [step for step in steps if isinstance(step, ModelStep)]
-    lacking: dict[Part, bool] = {
-        "clock": True,
-        "random": True,
-        "retrieval": not any(isinstance(step, RetrievalStep) for step in steps),
-        "serving": serving is None,
-        "tools": tools is None and not any("tools" in step.request for step in models),
-        "system": system is None,
-        "usage": all(step.usage is None for step in models),
-        "identity": identity is None,
-    }
-    return tuple(part for part, lacks in lacking.items() if lacks)
 
 
 def _identity(selection: Selection) -> JSON:

@@ -79,7 +79,7 @@ def exchange_of(site: Site, told: Telling, turns: Turns, notes: Notes) -> ModelE
         answered=told.answered or failure is not None,
         usage=told.usage,
         serving=told.serving or None,
-        reconstructed=told.request is None,
+        reconstructed=told.request is None or told.tools is not None,
     )
     first = answers[0] if answers else None
     return ModelExchange(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replaycases.importers.completeness import report_of
-from replaycases.importers.registry import import_run
+from replaycases.importers.registry import import_run, report_on
 from replaycases.importers.supplied import Supplied
 from tests.importers.otlp.exports import export, record, sdk_request, span
 from tests.importers.otlp.runs import calls_of, kinds, models, retrievals, run_of, tools
@@ -129,20 +129,20 @@ def test_a_catalogue_that_all_calls_share_is_the_run_s() -> None:
     offered = {"gen_ai.tool.definitions": json.dumps(CATALOGUE)}
     both = run_of(export(span(1, attributes=FIRST | offered), span(2, attributes=SECOND | offered)))
     assert both.tools == CATALOGUE
-    assert all("tools" not in step.request for step in models(both))
+    assert [step.request["tools"] for step in models(both)] == [CATALOGUE, CATALOGUE]
     one = run_of(export(span(1, attributes=FIRST | offered), span(2, attributes=SECOND)))
     assert one.tools is None
     assert [step.request.get("tools") for step in models(one)] == [CATALOGUE, None]
     assert "tools" not in one.absent
 
 
-def test_settings_that_differ_are_left_out_of_what_the_run_was_served_with() -> None:
+def test_settings_that_differ_are_unknown_for_the_run_and_none_of_them_passes_for_unset() -> None:
     same, other = {"gen_ai.request.temperature": 0.5, "gen_ai.request.seed": 1}, {"gen_ai.request.temperature": 0.5}
     run = run_of(export(span(1, attributes=FIRST | same), span(2, attributes=SECOND | other)))
-    assert run.serving is not None
-    assert run.serving["settings"] == {"temperature": 0.5}
-    assert models(run)[0].serving is not None
-    assert [note.kind for note in run.notes if "serving" in note.text] == ["left_out"]
+    assert run.serving == {"provider": "openai", "requested_model": "m", "returned_model": "m-1"}
+    assert models(run)[0].serving == {**run.serving, "settings": {"temperature": 0.5, "seed": 1}}
+    assert [note.source[-1] for note in run.notes if "differ in settings" in note.text] == ["1"]
+    assert "serving.settings" in {gap.name for gap in report_on(run, Supplied()).gaps if gap.caps and not gap.declared}
 
 
 def test_usage_goes_by_the_names_of_a_fixture() -> None:

@@ -58,11 +58,17 @@ def test_the_provider_s_own_bodies_come_before_the_flattened_messages() -> None:
     run = run_of(export(span(1, attributes=row)))
     (step,) = models(run)
     assert (step.reconstructed, step.response) == (False, said)
-    assert step.request == {"messages": [SYSTEM, USER]}
+    assert step.request == {"messages": [SYSTEM, USER], "tools": [{"type": "function"}]}
     assert run.tools == [{"type": "function"}]
     assert step.serving is not None
     assert step.serving["settings"] == {"temperature": 0.1, "seed": 3}
     assert [step.tool for step in tools(run)] == ["find"]
+
+
+def test_a_body_that_takes_its_tools_from_elsewhere_was_put_together() -> None:
+    row = FLAT | {"input.value": json.dumps({"messages": [USER], "model": "m"})}
+    (step,) = models(run_of(export(span(1, attributes=row))))
+    assert (step.reconstructed, set(step.request)) == (True, {"messages", "tools"})
 
 
 def test_blocks_of_another_provider_are_read_as_calls() -> None:
