@@ -1,6 +1,6 @@
 """Record a run of a live workflow through the session that it would be replayed with.
 
-    from replaycases_harness.recording import RecordingSession
+    from replaycases.harness.recording import RecordingSession
 
     with RecordingSession("recordings/", input=order, tools={"refund": refund}, model=ask_model) as session:
         replay(session)

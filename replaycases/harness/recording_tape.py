@@ -160,6 +160,9 @@ class Tape:
         return {"at": at, "ns": time.monotonic_ns() - self._begin}
 
     def _add(self, line: dict[str, Any], *, last: bool = False) -> None:
+        if self._ended and line["line"] != "end":
+            self._note("the session was used after it was closed")
+            return
         before = self.file.stopped
         if self.file.add(line, last=last) or before:
             return

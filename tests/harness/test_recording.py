@@ -370,6 +370,20 @@ def test_calls_after_finish_and_a_second_finish_are_said(place: Path) -> None:
     assert len(of(place, "finish")) == 1
 
 
+def test_a_session_that_is_closed_twice_ends_once(place: Path) -> None:
+    with RecordingSession(place, input=1) as session:
+        session.close()
+    assert [line["line"] for line in lines(place)] == ["head", "end"]
+    assert session.faults == []
+
+
+def test_a_call_after_the_end_is_answered_and_said(place: Path) -> None:
+    with RecordingSession(place, input=1, tools={"pay": lambda arguments: 1}) as session:
+        pass
+    assert session.tools.call("pay", {}) == 1
+    assert set(session.faults) == {"the session was used after it was closed"}
+
+
 def test_threads_that_call_at_once_write_whole_lines_with_numbers_of_their_own(place: Path) -> None:
     together = threading.Barrier(8)
 

@@ -349,6 +349,18 @@ def test_lines_that_are_left_out_doubled_or_moved_are_refused(damage: Any, place
     assert refusal(written(lines)) == "import.recording-order"
 
 
+def test_without_an_end_a_doubled_answer_is_refused_too(place: Path) -> None:
+    lines = rows(recorded(place, everything, **WHOLE))[:-1]
+    assert run_of(written(lines)).cut
+    assert refusal(written([*lines, lines[3]])) == "import.recording-order"
+
+
+def test_nothing_comes_after_the_end(place: Path) -> None:
+    lines = rows(recorded(place, everything, **WHOLE))
+    finish = next(line for line in lines if line["line"] == "finish")
+    assert refusal(written([*lines, finish])) == "import.recording-order"
+
+
 def test_a_line_in_the_middle_that_is_no_json_is_refused(place: Path) -> None:
     lines = recorded(place, everything, **WHOLE).splitlines()
     lines[3] = lines[3][:-5]
