@@ -11,7 +11,9 @@ from replaycases.accounts.models import Membership
 from replaycases.cases import held_documents
 from replaycases.cases.models import (
     AuditEvent,
+    BufferedTrace,
     Capture,
+    CaptureRule,
     Case,
     CiReport,
     ClosingItem,
@@ -21,6 +23,7 @@ from replaycases.cases.models import (
     FixtureRevision,
     GraderFinding,
     Implementation,
+    IncidentReport,
     Lane,
     LaneEntry,
     Notification,
@@ -87,6 +90,30 @@ class CaptureFilter(OfProject):
     class Meta:
         model = Capture
         fields = ["project", "origin", "format", "trace_id", "number", "holds"]
+
+
+class TraceFilter(OfProject):
+    ended = BooleanFilter()
+
+    class Meta:
+        model = BufferedTrace
+        fields = ["project", "trace_id", "ended", "rule", "capture"]
+
+
+class RuleFilter(OfProject):
+    enabled = BooleanFilter()
+
+    class Meta:
+        model = CaptureRule
+        fields = ["project", "kind", "enabled"]
+
+
+class FindingFilter(OfProject):
+    waiting = Standing("settled_at")
+
+    class Meta:
+        model = IncidentReport
+        fields = ["project", "grader", "label", "trace_id", "case", "waiting"]
 
 
 class RevisionFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types

@@ -38,12 +38,16 @@ from replaycases.api.views.reviewing import (
 from replaycases.api.views.revisions import CommentViewSet, ControlViewSet, RevisionViewSet
 from replaycases.api.views.root import RootView, SchemaView, UnknownView
 from replaycases.api.views.runs import RunSetViewSet, RunViewSet
+from replaycases.api.views.ways_in import FindingViewSet, RuleViewSet, TraceViewSet
 
 app_name = "api"
 
 RESOURCES: dict[str, type[ApiViewSet]] = {
     "projects": ProjectViewSet,
     "captures": CaptureViewSet,
+    "traces": TraceViewSet,
+    "capture-rules": RuleViewSet,
+    "findings": FindingViewSet,
     "cases": CaseViewSet,
     "revisions": RevisionViewSet,
     "controls": ControlViewSet,

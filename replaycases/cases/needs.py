@@ -40,6 +40,7 @@ from replaycases.cases.models import (
     Decision,
     DecisionOutcome,
     FixtureRevision,
+    IncidentReport,
     Notification,
     NotificationKind,
     Proposal,
@@ -103,7 +104,8 @@ class CaseRow:
 @dataclass(frozen=True, kw_only=True)
 class Needs:
     """`lists` has a section where the person holds a role for it, an empty one too; a list of `MOST` rows is cut.
-    `changed` are unread notifications of verdicts, `unread` counts those of every kind, up to `MOST`."""
+    `findings` were reported and wait for a case. `changed` are unread notifications of verdicts, `unread` counts those
+    of every kind, up to `MOST`."""
 
     projects: frozenset[UUID]
     roles: frozenset[Role]
@@ -111,17 +113,18 @@ class Needs:
     tallies: list[Tally]
     lists: dict[Section, list[CaseRow]] = field(default_factory=dict)
     proposals: list[Proposal] | None = None
+    findings: list[IncidentReport] | None = None
     changed: list[Notification]
     unread: int
 
     @property
     def count(self) -> int:
         mine = [row for name, rows in self.lists.items() for row in rows if not (name == "reviews" and row.own_work)]
-        return len(mine) + len(self.proposals or ()) + len(self.changed)
+        return len(mine) + len(self.proposals or ()) + len(self.findings or ()) + len(self.changed)
 
 
 def of(user: User) -> Needs:
-    """Six queries, whoever asks; four while the tallies are remembered."""
+    """Seven queries, whoever asks; five while the tallies are remembered."""
     roles = _roles(user)
     projects = frozenset(roles) if not user.is_superuser else frozenset(Project.objects.values_list("pk", flat=True))
     unread = _unread(user, projects)
@@ -133,6 +136,7 @@ def of(user: User) -> Needs:
         tallies=tallies.of(projects),
         lists=_lists(user, roles),
         proposals=_proposals(user, roles),
+        findings=_findings(roles),
         changed=[one for one in unread if one.kind == NotificationKind.VERDICT_CHANGED],
         unread=len(unread),
     )
@@ -342,6 +346,15 @@ def _proposals(user: User, roles: Held) -> list[Proposal] | None:
     rows = waiting.select_related("case__project", "proposed_by").only(*_OF_PROPOSALS).order_by("proposed_at")[:MOST]
     held = [(proposal, roles.get(proposal.case.project_id, frozenset())) for proposal in rows]
     return [proposal for proposal, own in held if not own.isdisjoint(proposals.confirmers(proposal))]
+
+
+def _findings(roles: Held) -> list[IncidentReport] | None:
+    """Those that wait for a responder, the oldest first; None for who is none."""
+    projects = _with(roles, may.CREATES_CASES)
+    if not projects:
+        return None
+    waiting = IncidentReport.objects.filter(settled_at=None, project__in=projects).select_related("project")
+    return list(waiting.order_by("reported_at")[:MOST])
 
 
 def _unread(user: User, projects: Iterable[UUID]) -> list[Notification]:

@@ -13,7 +13,9 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from replaycases.accounts import access
 from replaycases.accounts.models import ApiToken, Project, User
+from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import captures, evidence, trace_buffer
 from replaycases.cases.models import BufferedTrace, Capture, Origin
 from replaycases.cases.policies import InvalidTransition
@@ -30,6 +32,7 @@ Row = TypeVar("Row", Span, LogRecord)
 def capture_trace(actor: User, *, project: Project, trace_id: str) -> Capture:
     """The capture of what came of the trace so far. Raises ValidationError where nothing of it is kept, and as
     `captures.bring`."""
+    access.require(actor, project, *CAPTURES)
     trace = BufferedTrace.objects.filter(project=project, trace_id=trace_id.lower()).first()
     if trace is None:
         raise ValidationError({"trace_id": "Nothing of this trace is kept: it never came, or its time is over."})

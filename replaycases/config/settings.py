@@ -211,6 +211,7 @@ SPECTACULAR_SETTINGS = {
         "ProposalKindEnum": "replaycases.cases.models.ProposalKind",
         "ProposalStateEnum": "replaycases.cases.models.ProposalState",
         "RoleEnum": "replaycases.accounts.roles.Role",
+        "RuleKindEnum": "replaycases.cases.models.RuleKind",
         "RunStateEnum": "replaycases.cases.models.RunState",
     },
 }

@@ -7,6 +7,7 @@ from django.urls import path, register_converter
 
 from replaycases.web.captures import urls as captures
 from replaycases.web.converters import CaseIdConverter, ProjectKeyConverter
+from replaycases.web.findings import urls as findings
 from replaycases.web.views import (
     account,
     audit,
@@ -108,6 +109,7 @@ urlpatterns = [
     ),
     path("cases/<case_id:case_id>/review/expectation-return/", reviews.expectation_return, name="expectation_return"),
     *captures.urlpatterns,
+    *findings.urlpatterns,
     path("cases/<case_id:case_id>/raw-reads/", raw_reads.of_case, name="case_raw_read_list"),
     path("captures/<capture_id:capture_id>/raw-reads/", raw_reads.of_capture, name="capture_raw_read_list"),
     path("reviews/", reviews.review_queue_page, name="review_queue"),

@@ -16,6 +16,8 @@ from replaycases.cases import people
 from replaycases.cases.models import Capture, Draft, Payload
 from tests import factories
 from tests.api.conftest import client_of
+from tests.api.otlp_requests import TRACE as ID
+from tests.api.otlp_requests import as_json, chat
 from tests.api.world import CHOICES, OF_RUN, TRACE
 
 ADDRESS = "/api/v1/captures/"
@@ -168,3 +170,46 @@ def test_a_run_that_the_capture_does_not_hold_has_no_draft(api: APIClient, proje
     assert choose(api, capture, run=run).status_code == 400
     assert api.get(f"{ADDRESS}{capture}/runs/{run}/draft/").status_code == 404
     assert api.post(f"{ADDRESS}{capture}/runs/{run}/case/", STATEMENT, format="json").status_code == 404
+
+
+# --- traces of a collector, and findings ------------------------------------------------------------------------------
+
+
+def test_a_buffered_trace_becomes_a_capture_on_request(project: Project, everyone: User) -> None:
+    program = program_of(everyone, project, Scope.CAPTURES)
+    assert program.post("/v1/traces", as_json(chat()), content_type="application/json").status_code == 200
+    (trace,) = program.get("/api/v1/traces/").json()["results"]
+    assert (trace["trace_id"], trace["spans"], trace["ended"], trace["capture"]) == (ID, 1, True, None)
+    asked = {"project": "RC", "trace_id": ID}
+    made = program.post(f"{ADDRESS}from-trace/", asked, format="json")
+    assert (made.status_code, made.json()["origin"], made.json()["trace_id"]) == (201, "otlp", ID)
+    assert program.get("/api/v1/traces/").json()["results"][0]["capture"] == made.json()["id"]
+    assert program.post(f"{ADDRESS}from-trace/", {**asked, "trace_id": "0" * 32}, format="json").status_code == 400
+
+
+def test_rules_are_added_and_switched_by_administrators(api: APIClient, project: Project, everyone: User) -> None:
+    said = {"project": "RC", "kind": "attribute", "key": "outcome", "value": "bad"}
+    rule = api.post("/api/v1/capture-rules/", said, format="json").json()
+    address = f"/api/v1/capture-rules/{rule['id']}/"
+    assert api.patch(address, {"enabled": False}, format="json").json()["enabled"] is False
+    assert api.patch(address, {}, format="multipart").status_code == 400
+    assert api.post("/api/v1/capture-rules/", {"project": "RC", "kind": "trace"}, format="json").status_code == 400
+    program = program_of(everyone, project, *Scope)
+    assert program.post("/api/v1/capture-rules/", said, format="json").status_code == 403
+
+
+def test_a_finding_is_reported_by_a_program_and_settled_by_a_person(
+    api: APIClient, project: Project, everyone: User
+) -> None:
+    program = program_of(everyone, project, Scope.CAPTURES)
+    said = {"project": "RC", "grader": "monitor", "version": "3", "label": "claimed", "trace_id": ID}
+    first, again = (program.post("/api/v1/findings/", said, format="json") for _ in range(2))
+    assert (first.status_code, again.json()) == (201, first.json())
+    address = f"/api/v1/findings/{first.json()['id']}/"
+    assert program.post(f"{address}dismissal/", {"reason": "No."}, format="json").status_code == 403
+    assert api.get("/api/v1/findings/?waiting=true").json()["results"] == [first.json()]
+    made = api.post(f"{address}case/", {**STATEMENT, "incident_id": "INC-7"}, format="json")
+    assert made.status_code == 201
+    assert api.get(address).json()["case"] == made.json()["id"]
+    assert api.post(f"{address}dismissal/", {"reason": "No."}, format="json").status_code == 409
+    assert api.get("/api/v1/findings/?waiting=true").json()["results"] == []

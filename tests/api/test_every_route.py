@@ -49,7 +49,12 @@ BY_PROGRAMS = {
         "POST comparisons/",
         "POST comparisons/cancellation/",
     },
-    Scope.CAPTURES: {"POST captures/", "PUT captures/runs/0/draft/"},
+    Scope.CAPTURES: {
+        "POST captures/",
+        "POST captures/from-trace/",
+        "PUT captures/runs/0/draft/",
+        "POST findings/",
+    },
     Scope.RESULTS_PUSH: {"POST ci-reports/"},
     Scope.LANE_PULL: set(),
 }
@@ -73,6 +78,10 @@ DECISIONS = {
     "POST closing-steps/",
     "POST grader-findings/confirmation/",
     "PATCH lanes/",
+    "POST capture-rules/",
+    "PATCH capture-rules/",
+    "POST findings/dismissal/",
+    "POST findings/case/",
 }
 
 

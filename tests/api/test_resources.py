@@ -415,3 +415,10 @@ def test_a_larger_list_costs_no_more_queries(
     for name in LISTS:
         with django_assert_max_num_queries(4):
             api.get(f"/api/v1/{name}/")
+
+
+def test_a_form_without_a_switch_does_not_switch_anything_off(api: APIClient, case: Case) -> None:
+    address = f"/api/v1/cases/{case.pk}/security-incident/"
+    assert api.put(address, {"flagged": True}, format="json").status_code == 200
+    assert api.put(address, {}, format="multipart").status_code == 400
+    assert api.get(f"/api/v1/cases/{case.pk}/").json()["security_incident"] is True

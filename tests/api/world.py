@@ -11,10 +11,24 @@ from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Team
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, comments, details, drafts, flags, invitations, people, proposals, raw_reads
+from replaycases.cases import (
+    capture_rules,
+    captures,
+    comments,
+    details,
+    drafts,
+    flags,
+    incident_reports,
+    invitations,
+    people,
+    proposals,
+    raw_reads,
+)
 from replaycases.cases.models import (
     AuditEvent,
+    BufferedTrace,
     Capture,
+    CaptureRule,
     Case,
     CiReport,
     ClosingItem,
@@ -25,6 +39,7 @@ from replaycases.cases.models import (
     FlagReason,
     GraderFinding,
     Implementation,
+    IncidentReport,
     Lane,
     LaneEntry,
     LaneName,
@@ -34,6 +49,7 @@ from replaycases.cases.models import (
     RawRead,
     ReviewComment,
     ReviewFlag,
+    RuleKind,
     Run,
     RunSet,
 )
@@ -84,6 +100,13 @@ def build() -> World:
     )
     capture = captures.bring(team.responder, project=team.project, data=TRACE, origin=Origin.UPLOAD)
     drafts.save(team.responder, capture=capture, run=0, choices=CHOICES)
+    capture_rules.add(administrator, project=team.project, kind=RuleKind.ERROR)
+    finding = {"grader": "monitor", "version": "3", "label": "claimed", "trace_id": "ab" * 16}
+    incident_reports.report(team.responder, project=team.project, **finding)
+    now = timezone.now()
+    BufferedTrace.objects.create(
+        project=team.project, trace_id="ab" * 16, first_at=now, last_at=now, token=ApiToken.objects.get()
+    )
     return World(team=team, case=factories.fresh(case), objects=_objects(), bodies=_bodies(team, case))
 
 
@@ -98,6 +121,9 @@ TRACE = transcript(user("refund 4711"), asks(call("refund", {"id": 1})), answers
 
 
 MODELS: dict[str, type[Model]] = {
+    "traces": BufferedTrace,
+    "capture-rules": CaptureRule,
+    "findings": IncidentReport,
     "captures": Capture,
     "cases": Case,
     "revisions": FixtureRevision,
@@ -153,6 +179,19 @@ def _bodies(team: factories.People, case: Case) -> dict[str, dict[str, Any]]:
     return {
         "PATCH projects/": {"retention_days": 20, "review_after_days": 90},
         "POST captures/": json.loads(TRACE),
+        "POST captures/from-trace/": {"project": key, "trace_id": "ab" * 16},
+        "POST capture-rules/": {"project": key, "kind": "attribute", "key": "outcome", "value": "bad"},
+        "PATCH capture-rules/": {"enabled": False},
+        "POST findings/": {
+            "project": key,
+            "grader": "monitor",
+            "version": "3",
+            "label": "invented",
+            "trace_id": "ab" * 16,
+            "title": "A refund",
+        },
+        "POST findings/dismissal/": {"reason": "It is a test."},
+        "POST findings/case/": {name: factories.STATEMENT[name] for name in (*OF_RUN, "incident_id")},
         "PUT captures/runs/0/draft/": {"choices": CHOICES},
         "POST captures/runs/0/case/": {name: factories.STATEMENT[name] for name in OF_RUN},
         "POST cases/": {"project": key, **factories.STATEMENT},

@@ -18,6 +18,7 @@ import replaycases.cases
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import (
+    capture_rules,
     captures,
     ci_results,
     closing,
@@ -26,6 +27,7 @@ from replaycases.cases import (
     details,
     drafts,
     flags,
+    incident_reports,
     intake,
     invitations,
     jobs,
@@ -35,11 +37,24 @@ from replaycases.cases import (
     proposals,
     raw_reads,
     registry,
+    trace_buffer,
+    trace_captures,
     users,
 )
 from replaycases.cases import lifecycle as stages
-from replaycases.cases.models import Boundary, Case, ClosingStep, Comparison, FlagReason, Lane, LaneName, Origin
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    ClosingStep,
+    Comparison,
+    FlagReason,
+    Lane,
+    LaneName,
+    Origin,
+    RuleKind,
+)
 from tests import factories
+from tests.api.otlp_requests import TRACE, as_json, chat
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
 # What takes an actor and decides nothing: questions, exports that are read, and parts of a service's transaction.
@@ -107,6 +122,7 @@ def calls() -> Mapping[str, Call]:
     of = factories.people(factories.project())
     return {
         **_capturing(of),
+        **_sent(of),
         **_on_cases(of),
         **_deciding(of),
         **_replaying(of),
@@ -122,6 +138,38 @@ def _call(actor: User, service: Callable[..., object], **said: Any) -> Call:
 
 def _as(name: str, at: factories.People, make: Callable[..., Case]) -> Case:
     return make(at, factories.fixture(case_id=name))
+
+
+def _sent(of: factories.People) -> dict[str, Call]:
+    """What programs send, and what people make of it."""
+    administrator = factories.person(of.project, Role.ADMINISTRATOR)
+    token, _ = people.create_token(of.responder, project=of.project, name="collector", scopes=["captures"], days=1)
+    sender = User.objects.get(pk=of.responder.pk)
+    sender.token = token
+    trace_buffer.receive(sender, project=of.project, signal="traces", body=as_json(chat()), protobuf=False)
+    rule = capture_rules.add(administrator, project=of.project, kind=RuleKind.ERROR)
+    finding = {"grader": "monitor", "version": "3", "label": "claimed"}
+    report = partial(incident_reports.report, of.responder, project=of.project, **finding)
+    first, second = report(trace_id="1"), report(trace_id="2")
+    return {
+        "capture_rules.add": _call(
+            administrator, capture_rules.add, project=of.project, kind=RuleKind.ATTRIBUTE, key="outcome", value="bad"
+        ),
+        "capture_rules.set_enabled": _call(administrator, capture_rules.set_enabled, rule=rule, enabled=False),
+        "trace_captures.capture_trace": _call(
+            of.responder, trace_captures.capture_trace, project=of.project, trace_id=TRACE
+        ),
+        "incident_reports.report": Call(actor=of.responder, act=partial(report, trace_id="3")),
+        "incident_reports.dismiss": _call(
+            of.responder, incident_reports.dismiss, incident_report=first, reason="It is a test."
+        ),
+        "incident_reports.take": _call(
+            of.responder,
+            incident_reports.take,
+            incident_report=second,
+            **{name: text for name, text in factories.STATEMENT.items() if name != "reported_symptom"},
+        ),
+    }
 
 
 def _capturing(of: factories.People) -> dict[str, Call]:

@@ -137,12 +137,6 @@ def _said() -> dict[str, Any]:
 
 NewCapture = shape("NewCapture", "What is said of a file that is sent.", **_said())
 CaptureUpload = shape("CaptureUpload", "The file and what is said of it.", file=serializers.FileField(), **_said())
-CapturedTrace = shape(
-    "CapturedTrace",
-    "Which of the buffered traces becomes a capture.",
-    project=ScopedProjectField(),
-    trace_id=serializers.RegexField(regex=r"^[0-9a-fA-F]{32}$", max_length=32),
-)
 CaseOfRun = shape(
     "CaseOfRun",
     "The failure statement of the case.",

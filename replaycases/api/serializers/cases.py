@@ -17,6 +17,7 @@ from replaycases.api.serializers.fields import (
     PatchField,
     ScopedField,
     ScopedProjectField,
+    SwitchField,
     TextField,
 )
 from replaycases.api.serializers.shapes import row, shape
@@ -136,7 +137,7 @@ OwnerChange = shape(
 )
 OwnerChanges = shape("OwnerChanges", "Boundaries that are not named stay.", owners=OwnerChange(many=True))
 OwnersSerializer = shape("OwnersSerializer", owners=OwnerSerializer(many=True, read_only=True, source="*"))
-SecurityMark = shape("SecurityMark", flagged=serializers.BooleanField())
+SecurityMark = shape("SecurityMark", flagged=SwitchField())
 
 EvidenceSerializer = shape(
     "EvidenceSerializer",

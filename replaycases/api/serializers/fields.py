@@ -78,6 +78,12 @@ class EnumField(serializers.ChoiceField):
         return self.enum(super().to_internal_value(data))
 
 
+class SwitchField(serializers.BooleanField):
+    """Said, or a fault: a form without it does not say "off"."""
+
+    default_empty_html = serializers.empty
+
+
 class TextField(serializers.CharField):
     """Words of a person."""
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from replaycases.api.serializers.people import NotificationSerializer
 from replaycases.api.serializers.reviewing import ProposalSerializer
 from replaycases.api.serializers.shapes import shape
+from replaycases.api.serializers.ways_in import FindingReportSerializer
 
 NeededCase = shape(
     "NeededCase",
@@ -37,6 +38,7 @@ NeedsSerializer = shape(
     unread=serializers.IntegerField(read_only=True),
     lists=serializers.DictField(child=NeededCase(many=True), read_only=True),
     proposals=ProposalSerializer(many=True, read_only=True, allow_null=True),
+    findings=FindingReportSerializer(many=True, read_only=True, allow_null=True),
     changed=NotificationSerializer(many=True, read_only=True),
     tallies=TallySerializer(many=True, read_only=True),
 )

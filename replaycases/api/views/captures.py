@@ -23,7 +23,8 @@ from replaycases.api.filters import CaptureFilter
 from replaycases.api.parsers import LARGEST_CAPTURE, RawParser
 from replaycases.api.serializers import captures as shown
 from replaycases.api.serializers.cases import CaseSerializer
-from replaycases.cases import captures, drafts, outlines
+from replaycases.api.serializers.ways_in import CapturedTrace
+from replaycases.cases import captures, drafts, outlines, trace_captures
 from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.models import Capture, Draft, Origin
 from replaycases.importers.findings import ImportRefused
@@ -45,7 +46,12 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     pagination_class = ordered("-captured_at")
     content_negotiation_class = ByHeader
     read_scopes = frozenset({Scope.READ, Scope.CAPTURES})
-    write_scopes = {"create": Scope.CAPTURES, "choose": Scope.CAPTURES, "case": Scope.CASES}
+    write_scopes = {
+        "create": Scope.CAPTURES,
+        "from_trace": Scope.CAPTURES,
+        "choose": Scope.CAPTURES,
+        "case": Scope.CASES,
+    }
 
     def initialize_request(self, request: Any, *args: Any, **kwargs: Any) -> Request:
         self.action = self.action_map.get(request.method.lower(), "")  # parsers are asked for before DRF says it
@@ -77,6 +83,13 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         if len(data) > LARGEST_CAPTURE:
             raise errors.BodyTooLarge
         capture = captures.bring(self.user, data=data, origin=Origin.API, **said)
+        return Response(shown.CaptureSerializer(capture).data, status=201)
+
+    @extend_schema(request=CapturedTrace, responses={201: shown.CaptureSerializer}, filters=False)
+    @action(detail=False, methods=["post"], url_path="from-trace", pagination_class=None)
+    def from_trace(self, request: Request) -> Response:
+        """Make a capture of what a collector sent of one trace so far; 400 where nothing of it is kept."""
+        capture = trace_captures.capture_trace(self.user, **self.checked(CapturedTrace))
         return Response(shown.CaptureSerializer(capture).data, status=201)
 
     @extend_schema(

@@ -31,6 +31,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "changed_count": home_page.counted(len(found.changed)),
         "proposals": found.proposals[: home_page.SHOWN] if found.proposals is not None else None,
         "proposal_count": home_page.counted(len(found.proposals or ())),
+        "findings": found.findings[: home_page.SHOWN] if found.findings is not None else None,
+        "finding_count": home_page.counted(len(found.findings or ())),
         "health": home_page.health_panel(found.projects),
         "administers": not found.roles.isdisjoint(ADMINISTERS),
         "may_create": not found.roles.isdisjoint(CREATES_CASES),
