@@ -32,8 +32,13 @@ TRACE = transcript(
     says("It is refunded."),
     model="made-up-1",
 )
-NAMED = {"case_id": "refund-claimed", "incident_id": "INC-7", "frozen_at": "2026-11-01T09:00:00+01:00"}
-CLAIM = {"add": "prohibited_claims", "statement": "It is refunded.", "any": "(?i)refunded", "incident": "on"}
+NAMED: dict[str, Any] = {"case_id": "refund-claimed", "incident_id": "INC-7", "frozen_at": "2026-11-01T09:00:00+01:00"}
+CLAIM: dict[str, Any] = {
+    "add": "prohibited_claims",
+    "statement": "It is refunded.",
+    "any": "(?i)refunded",
+    "incident": "on",
+}
 RUN = "/captures/RC-T1/runs/0/"
 
 
@@ -57,8 +62,8 @@ def page(client: Client, address: str, status: int = 200) -> str:
     return answer.content.decode()
 
 
-def send(client: Client, address: str, status: int = 302, **said: Any) -> str:
-    answer = client.post(address, said)
+def send(client: Client, address: str, status: int = 302, also: dict[str, Any] | None = None, **said: Any) -> str:
+    answer = client.post(address, {**said, **(also or {})})
     assert answer.status_code == status, answer.content.decode()
     return answer.content.decode()
 
@@ -88,7 +93,7 @@ def test_a_refused_text_is_said_beside_the_field_and_kept(client: Client, projec
 
 
 @pytest.mark.parametrize("said", [{}, {"text": "   "}])
-def test_nothing_is_no_trace(client: Client, project: Project, said: dict[str, str]) -> None:
+def test_nothing_is_no_trace(client: Client, project: Project, said: dict[str, Any]) -> None:
     assert "Choose a file, or paste the trace." in send(client, "/captures/new/", 422, project=project.pk, **said)
 
 
@@ -252,7 +257,7 @@ def test_the_run_record_is_kept(client: Client, capture: Capture) -> None:
         ignore="refund /note\n@model /metadata",
         optional="2",
         recorded_by_commit="abc",
-        **{
+        also={
             "tool1-action": "refund",
             "tool1-key": "/id",
             "tool1-rejected": "(?i)error",
@@ -315,7 +320,7 @@ def test_the_choice_of_steps_outlives_the_run_record(client: Client, capture: Ca
     ],
 )
 def test_a_malformed_part_is_refused_beside_it(
-    client: Client, capture: Capture, said: dict[str, str], why: str
+    client: Client, capture: Capture, said: dict[str, Any], why: str
 ) -> None:
     html = send(client, f"{RUN}draft/", 422, **NAMED, **said)
     assert why in html
@@ -333,7 +338,7 @@ def test_what_keeps_the_draft_from_being_a_fixture_is_said(client: Client, captu
 
 @pytest.fixture
 def named(client: Client, capture: Capture) -> Capture:
-    send(client, f"{RUN}draft/", **NAMED, **{"tool1-action": "refund", "tool1-accepted": "yes"})
+    send(client, f"{RUN}draft/", also={"tool1-action": "refund", "tool1-accepted": "yes"}, **NAMED)
     return capture
 
 
@@ -416,7 +421,7 @@ def test_every_kind_of_check_can_be_added_and_makes_a_fixture(client: Client, na
     ],
 )
 def test_a_check_that_says_too_little_is_refused(
-    client: Client, named: Capture, said: dict[str, str], why: str
+    client: Client, named: Capture, said: dict[str, Any], why: str
 ) -> None:
     assert why in send(client, f"{RUN}expectation/checks/", 422, **said)
     assert "expected" not in choices()
@@ -427,8 +432,8 @@ def test_an_unknown_kind_of_check_is_not_there(client: Client, named: Capture) -
 
 
 def test_rules_against_calls_join_the_order_of_calls(client: Client, named: Capture) -> None:
-    for said in ({"add": "tool_sequence", "tools": "refund", "mode": "subsequence"}, {"add": "forbid", "tool": "mail"}):
-        send(client, f"{RUN}expectation/checks/", **said)
+    send(client, f"{RUN}expectation/checks/", add="tool_sequence", tools="refund", mode="subsequence")
+    send(client, f"{RUN}expectation/checks/", add="forbid", tool="mail")
     sequence = choices()["expected"]["tool_sequence"]
     assert (sequence["tools"], sequence["forbid"]) == (["refund"], [{"tool": "mail"}])
     send(client, f"{RUN}expectation/checks/", add="forbid", tool="fax")
@@ -482,7 +487,7 @@ def expecting(client: Client, named: Capture) -> Capture:
     return named
 
 
-STATEMENT = {
+STATEMENT: dict[str, Any] = {
     name: factories.STATEMENT[name] for name in ("title", "trigger", "prohibited_outcome", "deciding_evidence")
 }
 
@@ -535,3 +540,28 @@ def test_only_responders_choose(capture: Capture, project: Project, role: Role) 
     for address in ("steps/", "draft/", "expectation/", "expectation/checks/", "case/", "case/revision/"):
         assert client.post(f"{RUN}{address}", {}).status_code == 403, address
     assert not Draft.objects.exists()
+
+
+# --- what was said in it --------------------------------------------------------------------------------------------
+
+
+def test_the_content_of_a_step_is_shown_to_who_said_why(client: Client, capture: Capture) -> None:
+    asked = f"{RUN}?at=2"
+    html = page(client, asked)
+    assert "is raw evidence" in html
+    assert "4711" not in html
+    answer = client.post("/captures/RC-T1/raw-reads/", {"reason": "Ticket 9.", "next": asked})
+    assert answer.headers["Location"] == asked
+    html = page(client, asked)
+    assert SECRET in html
+    assert "open" in html
+    assert SECRET not in page(client, f"{RUN}?at=4")
+    for nowhere in ("99", "0", "x"):
+        assert SECRET not in page(client, f"{RUN}?at={nowhere}")
+
+
+def test_who_may_not_read_raw_evidence_is_not_asked_why(looking: Client, capture: Capture) -> None:
+    html = page(looking, f"{RUN}?at=2")
+    assert "which your roles do not read" in html
+    assert "Why do you need to read it?" not in html
+    assert looking.post("/captures/RC-T1/raw-reads/", {"reason": "x"}).status_code == 403

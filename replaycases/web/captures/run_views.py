@@ -17,7 +17,9 @@ from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import choosing, drafts, outlines
 from replaycases.cases.models import Capture
 from replaycases.importers.findings import ImportRefused
-from replaycases.web.captures import loading, timeline_page
+from replaycases.importers.registry import Recording
+from replaycases.web import raw_reading
+from replaycases.web.captures import loading, step_contents, timeline_page
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.pages import page_of
 from replaycases.web.scope import user_of
@@ -37,6 +39,7 @@ def _render(request: HttpRequest, capture: Capture, run: int, *, refused: str = 
     if opened.recording is not None:
         try:
             context |= _steps(request, outlines.outline(opened.recording, run), shared["draft"])
+            context |= _contents(request, capture, opened.recording, run)
         except ImportRefused as unread:
             context["unread"] = unread.finding
     return render(request, "captures/steps.html", context, status=422 if refused else 200)
@@ -58,6 +61,15 @@ def _steps(request: HttpRequest, outline: outlines.Outline, draft: Any) -> dict[
         "begun": begun,
         "whole": sum(not line.lost for line in outline.steps),
     }
+
+
+def _contents(request: HttpRequest, capture: Capture, recording: Recording, run: int) -> dict[str, Any]:
+    """The content of the step that the address asks for (`?at=`), once the reader said why; until then the form."""
+    raw = raw_reading.of(request, capture, back=reverse("capture_run", args=[capture.readable_id, run]))
+    said = request.GET.get("at", "")
+    at = int(said) if _is_number(said) else 0
+    contents = step_contents.contents_of(recording.read(run), at) if at and raw.open else ()
+    return {"raw": raw, "at": at, "contents": contents}
 
 
 @login_required
