@@ -10,7 +10,7 @@ than one way. Ids elsewhere are never looked at, because they repeat within real
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from replaycases.importers.exchanges import (
@@ -80,8 +80,16 @@ class _Assembly:
             elif isinstance(item, AgentTool):
                 self.notes.append(_note("left_out", item.source, AGENT_AS_TOOL))
             elif at not in self.claimed:
-                self.steps.append(item)
+                self._step(item)
         self._strays()
+
+    def _step(self, step: Step) -> None:
+        """A tool's run without its arguments cannot be compared with anything: it counts as not recorded."""
+        if isinstance(step, ToolStep) and step.arguments is None:
+            text, cost = "a tool was called and the file does not say with which arguments", "it cannot be compared"
+            self.notes.append(_note("content_lost", step.source, text, cost))
+            step = replace(step, answered=False)
+        self.steps.append(step)
 
     def _people(self, sent: Sequence[Turn], source: str) -> None:
         """What people said since the agent spoke last, once: a request that is sent again repeats it."""
@@ -121,13 +129,13 @@ class _Assembly:
             found = self._ran(at, call)
             if isinstance(found, AgentTool):
                 continue
-            ran, answer = found, answers[index]
-            if ran is None and answer is None:
+            step = _tool(call, found, answers[index], group=at if len(calls) > 1 else None)
+            if found is None and not step.answered:
                 text = "a tool call has no answer in the file"
                 self.notes.append(
                     _note("call_without_result", call.source, text, "it cannot be replayed past this call")
                 )
-            self.steps.append(_tool(call, ran, answer, group=at if len(calls) > 1 else None))
+            self._step(step)
 
     def _ran(self, at: int, call: AskedCall) -> ToolStep | AgentTool | None:
         """The tool run that is this call's, which nobody else claims from here on."""
@@ -191,17 +199,18 @@ def unread_call(source: str) -> Note:
 
 
 def _tool(call: AskedCall, ran: ToolStep | None, answer: GivenAnswer | None, *, group: int | None) -> ToolStep:
-    """The call as asked for, with what the tool's own record says of its answer, else what the next request says."""
+    """The call as asked for, with what the tool's own record says of its answer, else what the next request says. Where
+    the call was recorded without its arguments, the record's stand in for them."""
     told = ran if ran is not None and ran.answered else answer
     return ToolStep(
         source=call.source,
         started_at=ran.started_at if ran else None,
         ended_at=ran.ended_at if ran else None,
         tool=call.tool,
-        arguments=call.arguments,
+        arguments=ran.arguments if ran and call.arguments is None else call.arguments,
         value=told.value if told else None,
         error=(told.error if told else None) or (ran.error if ran else None),
-        answered=told is not None,
+        answered=told is not None and told.answered,
         group=group,
         call_id=call.call_id,
         timing=ran.timing if ran else None,

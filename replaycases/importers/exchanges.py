@@ -15,7 +15,8 @@ AGENT_AS_TOOL = "a tool that holds model calls is code of the workflow: what it 
 
 @dataclass(frozen=True, kw_only=True)
 class AskedCall:
-    """A tool call as a model asked for it. `arguments` is the object; text that holds one is parsed by the importer."""
+    """A tool call as a model asked for it. `arguments` is the object; text that holds one is parsed by the importer.
+    None where the call was recorded without them."""
 
     source: str
     tool: str
@@ -25,13 +26,15 @@ class AskedCall:
 
 @dataclass(frozen=True, kw_only=True)
 class GivenAnswer:
-    """What a request says that a tool answered. `error` is {kind, message} where the format marks a failure."""
+    """What a request says that a tool answered. `error` is {kind, message} where the format marks a failure; not
+    `answered` where the message was recorded without what the tool said."""
 
     source: str
     value: JSON = None
     error: dict[str, str] | None = None
     call_id: str | None = None
     tool: str | None = None
+    answered: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

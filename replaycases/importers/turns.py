@@ -187,7 +187,7 @@ def _listed(holder: dict[str, JSON], key: str, source: str) -> Iterator[AskedCal
 def _function(call: JSON, function: JSON, place: str) -> AskedCall | str:
     if not isinstance(call, dict) or not isinstance(function, dict) or not _text(function.get("name")):
         return place
-    arguments = arguments_of(function.get("arguments"))
+    arguments = arguments_of(function["arguments"]) if "arguments" in function else None
     return AskedCall(source=place, tool=function["name"], arguments=arguments, call_id=_text(call.get("id")))
 
 
@@ -224,6 +224,7 @@ def _answer(block: dict[str, JSON], keys: tuple[tuple[str, ...], ...], place: st
         error=failure(value) if failed else None,
         call_id=_text(_first(block, ids)),
         tool=_text(_first(block, names)),
+        answered=failed or any(key in block for key in payloads),
     )
 
 

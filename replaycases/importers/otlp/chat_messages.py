@@ -15,8 +15,8 @@ import orjson
 
 from replaycases.importers.exchanges import Turn
 from replaycases.importers.otlp.site import Notes
-from replaycases.importers.otlp.values import standing
-from replaycases.importers.turns import provider_run, turn_of
+from replaycases.importers.otlp.values import json_in, standing
+from replaycases.importers.turns import ANSWERS, CALLS, PROVIDER_RUN, provider_run, turn_of
 
 JSON = Any
 LOST_TEXT = "arguments were recorded as an object: how the model wrote them is lost, their JSON text is written anew"
@@ -105,18 +105,61 @@ class Turns:
         known = {"id": part["id"]} if part.get("id") is not None else {}
         arguments = part.get("arguments")
         text = arguments if isinstance(arguments, str) else "" if arguments is None else self._text(arguments, source)
-        return {**known, "type": "function", "function": {"name": part.get("name"), "arguments": text}}
+        given = {"arguments": text} if "arguments" in part else {}
+        return {**known, "type": "function", "function": {"name": part.get("name"), **given}}
 
     def _text(self, arguments: JSON, source: str) -> str:
         self.notes.add("content_lost", source, LOST_TEXT, boundary="tool")
         return json.dumps(arguments, ensure_ascii=False)
 
 
+def blocks_in(content: JSON) -> JSON:
+    """Content that an event or a flat name can hold as text only: a list of blocks was encoded, and is one again. Any
+    other JSON in a text is what was said."""
+    if not isinstance(content, str) or not content.startswith("[{"):
+        return content
+    found = json_in(content, [])
+    return found if isinstance(found, list) and all(_is_block(block) for block in found) else content
+
+
+def _is_block(block: JSON) -> bool:
+    converse = _holds(block, "text", "image", "document", "toolUse", "toolResult", "reasoningContent")
+    return converse or (isinstance(block, dict) and str(block.get("type")) in _BLOCKS)
+
+
+def lacks_words(message: JSON) -> bool:
+    """Whether a message was recorded without what was said, asked or answered in it: what is left where an
+    instrumentation may not record content."""
+    if not isinstance(message, dict):
+        return False
+    parts, calls = message.get("parts"), message.get("tool_calls")
+    if isinstance(parts, list):
+        return any(isinstance(part, dict) and _is_frame(part) for part in parts)
+    if isinstance(calls, list) and calls:
+        functions = [call.get("function") for call in calls if isinstance(call, dict)]
+        return any(isinstance(function, dict) and "arguments" not in function for function in functions)
+    empty = message.get("role") == "assistant" and "content" in message
+    return not empty and all(message[key] is None for key in message if key not in _FRAME)
+
+
+def _is_frame(part: dict[str, JSON]) -> bool:
+    held = {"text": ("content",), "tool_call": ("arguments",), "tool_call_response": _ANSWER}.get(str(part.get("type")))
+    return held is not None and not any(key in part for key in held)
+
+
+_BLOCKS = frozenset(
+    {"text", "input_text", "output_text", "image", "image_url", "input_image", "input_audio", "document", "file",
+     "thinking", "redacted_thinking", "reasoning", *CALLS, *ANSWERS, *PROVIDER_RUN}
+)  # fmt: skip
+_FRAME = ("role", "name", "id", "tool_call_id", "finish_reason", "index")
+_ANSWER = ("response", "result", "content")
+
+
 def _answer(part: dict[str, JSON]) -> JSON:
     known = {"tool_call_id": part["id"]} if part.get("id") is not None else {}
     named = {"name": part["name"]} if part.get("name") is not None else {}
-    key = next((key for key in ("response", "result", "content") if key in part), "response")
-    return {"role": "tool", **known, **named, "content": part.get(key)}
+    key = next((key for key in _ANSWER if key in part), None)
+    return {"role": "tool", **known, **named, **({} if key is None else {"content": part[key]})}
 
 
 def _holds(block: JSON, *keys: str) -> bool:

@@ -69,7 +69,7 @@ def kind(site: Site) -> Kind | None:
 
 def model(site: Site, notes: Notes) -> Telling:
     told, details = _content(site, notes), _details(site)
-    if details is not None and not told.holds_content:
+    if details is not None and told.is_bare:
         told = _content(details, notes)
         return replace(told, **_facts(site, {**details.span.attributes, **site.span.attributes}))
     return replace(told, **_facts(site, site.span.attributes))

@@ -13,9 +13,9 @@ from typing import Any
 
 from replaycases.importers.neutral import ToolStep
 from replaycases.importers.otlp import genai
+from replaycases.importers.otlp.chat_messages import blocks_in
 from replaycases.importers.otlp.site import Happening, Kind, Notes, Site
 from replaycases.importers.otlp.telling import Output, Telling
-from replaycases.importers.otlp.values import json_in
 from replaycases.importers.turns import arguments_of
 
 JSON = Any
@@ -61,14 +61,14 @@ def tool(site: Site, notes: Notes) -> ToolStep:
     told = next((item.fields.get("message") for item in site.happenings if item.name == CHOICE), None)
     name = site.text("gen_ai.tool.name") or "unknown"
     arguments = None if asked is None else arguments_of(asked)
-    return genai.tool_step(site, name, arguments, _blocks(told), site.text("gen_ai.tool.call.id"))
+    return genai.tool_step(site, name, arguments, blocks_in(told), site.text("gen_ai.tool.call.id"))
 
 
 def _message(item: Happening) -> JSON:
     """The body as a chat message: its role is in the event's name, a tool's answer names its call by `id`."""
     body = {key: value for key, value in item.fields.items() if key not in _BESIDE}
     if "content" in body:
-        body["content"] = _blocks(body["content"])
+        body["content"] = blocks_in(body["content"])
     role = _ROLES[item.name]
     if role == "tool":
         call = body.pop("id", None)
@@ -80,7 +80,7 @@ def _outputs(said: Iterable[Happening]) -> Iterable[Output]:
     for item in said:
         message = item.fields.get("message")
         if isinstance(message, str | list):
-            message = {"content": _blocks(message)}
+            message = {"content": blocks_in(message)}
         elif not isinstance(message, dict):
             message = {key: value for key, value in item.fields.items() if key not in (*_BESIDE, "finish_reason")}
         finish = item.fields.get("finish_reason")
@@ -89,11 +89,3 @@ def _outputs(said: Iterable[Happening]) -> Iterable[Output]:
             source=item.source,
             finish=finish if isinstance(finish, str) else None,
         )
-
-
-def _blocks(content: JSON) -> JSON:
-    """Content that an event can hold as text only: a list of blocks was encoded, and is one again."""
-    if not isinstance(content, str) or not content.startswith("[{"):
-        return content
-    found = json_in(content, [])
-    return found if isinstance(found, list) and all(isinstance(block, dict) for block in found) else content

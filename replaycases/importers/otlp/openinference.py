@@ -6,6 +6,7 @@ messages are used where they do not.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from replaycases.fixture.model_request import CATALOGUE_KEYS, MESSAGE_KEYS, SYSTEM_KEYS
@@ -28,6 +29,7 @@ _KINDS: dict[str, Kind] = {
     "RERANKER": "retrieval",
 }
 _CONTENT = frozenset({*MESSAGE_KEYS, *SYSTEM_KEYS, *CATALOGUE_KEYS})
+_HIDDEN = "__REDACTED__"
 _TRANSPORT = frozenset({"model", "stream", "stream_options", "timeout", "extra_headers", "extra_query"})
 _USAGE = {
     "input_tokens": ("llm.token_count.prompt",),
@@ -44,6 +46,7 @@ def kind(site: Site) -> Kind | None:
 
 
 def model(site: Site, notes: Notes) -> Telling:
+    site = _shown(site)
     sent, response = site.json("input.value", notes), site.json("output.value", notes)
     request = sent if isinstance(sent, dict) and _is_request(sent) else None
     said = _said(response, site.pointer("output.value"))
@@ -58,6 +61,12 @@ def model(site: Site, notes: Notes) -> Telling:
         request=None if request is None else {key: request[key] for key in request if key in _CONTENT},
         response=response if said else ABSENT,
     )
+
+
+def _shown(site: Site) -> Site:
+    """What was hidden when it was recorded is not there, though its name is."""
+    shown = {key: None if value == _HIDDEN else value for key, value in site.span.attributes.items()}
+    return replace(site, span=replace(site.span, attributes=shown))
 
 
 def _is_request(body: dict[str, JSON]) -> bool:
@@ -133,7 +142,8 @@ def _message(entry: dict[str, JSON]) -> JSON:
     parts = [_part(part["message_content"]) for part in held if _holds(part, "message_content")]
     known = {key: entry[key] for key in ("tool_call_id", "name") if entry.get(key) is not None}
     content = parts if entry.get("content") is None and parts else entry.get("content")
-    return {"role": entry.get("role"), **known, "content": content, **({"tool_calls": calls} if calls else {})}
+    said = {} if content is None and not calls else {"content": content}
+    return {"role": entry.get("role"), **known, **said, **({"tool_calls": calls} if calls else {})}
 
 
 def _holds(entry: JSON, key: str) -> bool:
@@ -174,6 +184,7 @@ def _serving(site: Site, parameters: JSON, settings: dict[str, JSON]) -> dict[st
 
 
 def tool(site: Site, notes: Notes) -> ToolStep:
+    site = _shown(site)
     name = site.text("tool.name", "tool_call.function.name") or site.span.name or "unknown"
     raw = site.first("input.value", "tool.parameters", "tool_call.function.arguments")
     return tool_step(
@@ -186,6 +197,7 @@ def tool(site: Site, notes: Notes) -> ToolStep:
 
 
 def retrieval(site: Site, notes: Notes) -> RetrievalStep:
+    site = _shown(site)
     for prefix in ("retrieval.documents.", "reranker.output_documents."):
         entries = unflatten(site.span.attributes, prefix)
         if entries:

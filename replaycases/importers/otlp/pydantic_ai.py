@@ -28,7 +28,7 @@ def kind(site: Site) -> Kind | None:
 
 def model(site: Site, notes: Notes) -> Telling:
     told = genai.model(site, notes)
-    if not told.holds_content:
+    if told.is_bare:
         told = replace(genai_legacy.of_events(_events(site, notes) or site.happenings), **genai.facts(site))
     return told if told.tools is not None else replace(told, tools=_tools(site, notes))
 

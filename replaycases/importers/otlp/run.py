@@ -10,7 +10,7 @@ from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.agreement import absent_parts, serving_of, tools_of
 from replaycases.importers.conversation import assemble
 from replaycases.importers.exchanges import AgentTool, Recorded, Turn
-from replaycases.importers.neutral import ModelStep, NeutralRun, Step, ToolStep
+from replaycases.importers.neutral import ModelStep, NeutralRun
 from replaycases.importers.otlp import pydantic_ai
 from replaycases.importers.otlp.chat_messages import Turns
 from replaycases.importers.otlp.genai import TRANSPORT
@@ -25,7 +25,6 @@ from replaycases.importers.otlp.values import json_in
 
 JSON = Any
 NAME = "otlp"
-_NO_ARGUMENTS = "a tool ran and the file does not say with which arguments"
 _IDENTITY = ("enduser.id", "enduser.role", "enduser.scope", "user.id", "user.roles", "tenant.id", "session.id")
 _STARTED_WITH = ("input.value", "traceloop.entity.input", "gen_ai.input.messages")
 
@@ -44,19 +43,18 @@ def run_of(
     recorded = as_asked(items, notes)
     note_missing_calls(recorded, notes)
     assembled = assemble(recorded, ending=_ending(selection, turns, notes))
-    steps = tuple(_known_arguments(step, notes) for step in assembled.steps)
-    models = [step for step in steps if isinstance(step, ModelStep)]
+    models = [step for step in assembled.steps if isinstance(step, ModelStep)]
     serving, differing = serving_of(models)
     identity = _identity(selection)
     version = next((span.resource.get("service.version") for span in (*selection.roots, *spans)), None)
     return NeutralRun(
         format=NAME,
         input=assembled.input if assembled.input["messages"] else _started_with(selection),
-        steps=steps,
+        steps=assembled.steps,
         system=assembled.system,
         serving=serving,
         tools=tools_of(models),
-        absent=absent_parts(steps, serving=serving, system=assembled.system, identity=identity),
+        absent=absent_parts(assembled.steps, serving=serving, system=assembled.system, identity=identity),
         notes=(*differing, *assembled.notes, *notes.all()),
         cut="the file ends in the middle of an export" if cut else "",
         ends_on_answer=assembled.ends_on_answer,
@@ -98,14 +96,6 @@ def _ending(selection: Selection, turns: Turns, notes: Notes) -> list[Turn]:
     messages, base = site.messages(pydantic_ai.ALL_MESSAGES, notes), site.pointer(pydantic_ai.ALL_MESSAGES)
     listed = messages if isinstance(messages, list) else []
     return [turn for at, message in enumerate(listed) for turn in turns.of(message, f"{base}/{at}")]
-
-
-def _known_arguments(step: Step, notes: Notes) -> Step:
-    """A tool's run without its arguments cannot be compared with anything: it counts as not recorded."""
-    if not isinstance(step, ToolStep) or step.arguments is not None:
-        return step
-    notes.add("content_lost", step.source, _NO_ARGUMENTS, cost="this call cannot be compared", boundary="tool")
-    return replace(step, answered=False)
 
 
 def _identity(selection: Selection) -> JSON:

@@ -10,7 +10,7 @@ from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.conversation import unread_call
 from replaycases.importers.exchanges import ModelExchange, Turn
 from replaycases.importers.neutral import ModelStep
-from replaycases.importers.otlp.chat_messages import Turns
+from replaycases.importers.otlp.chat_messages import Turns, lacks_words
 from replaycases.importers.otlp.instants import ended_at, started_at
 from replaycases.importers.otlp.site import Notes, Site
 
@@ -42,12 +42,24 @@ class Telling:
     response: JSON = ABSENT
 
     @property
+    def is_bare(self) -> bool:
+        """Whether there is not even a message without its words."""
+        return self.sent is None and self.outputs is None and self.request is None and self.response is ABSENT
+
+    @property
     def holds_content(self) -> bool:
-        return self.sent is not None or self.request is not None or self.answered
+        return self.knows_request or self.answered
+
+    @property
+    def knows_request(self) -> bool:
+        if self.request is not None:
+            return True
+        return self.sent is not None and not any(lacks_words(message) for message, _ in self.sent)
 
     @property
     def answered(self) -> bool:
-        return bool(self.outputs) or self.response is not ABSENT
+        first = self.outputs[0].message if self.outputs else None
+        return self.response is not ABSENT or (first is not None and not lacks_words(first))
 
 
 def error_of(site: Site) -> dict[str, str] | None:
@@ -94,7 +106,7 @@ def _request(told: Telling, sent: list[Turn], turns: Turns) -> dict[str, JSON]:
     tools = {} if told.tools is None else {"tools": told.tools}
     if told.request is not None:
         return {**tools, **{key: turns.same(value) for key, value in told.request.items()}}
-    return {} if told.sent is None else {"messages": [turn.raw for turn in sent], **tools}
+    return {"messages": [turn.raw for turn in sent], **tools} if told.knows_request else {}
 
 
 def _response(told: Telling, answers: list[Turn], failure: dict[str, str] | None) -> JSON:
@@ -102,6 +114,8 @@ def _response(told: Telling, answers: list[Turn], failure: dict[str, str] | None
         return told.response
     if failure is not None:
         return {"error": {"type": failure["kind"], "message": failure["message"]}}
+    if not told.answered:
+        return None
     choices = [
         {"message": turn.raw, **({"finish_reason": output.finish} if output.finish else {})}
         for turn, output in zip(answers, told.outputs or (), strict=True)
@@ -117,7 +131,7 @@ def _note_what_lacks(site: Site, told: Telling, failure: dict[str, str] | None, 
         notes.each("failed_call", source, "a model call ended with an error", boundary="model")
     if not told.holds_content and failure is None:
         notes.add("content_lost", source, _NO_CONTENT, cost="only what comes before can be replayed", boundary="model")
-    elif told.sent is None and told.request is None:
+    elif not told.knows_request:
         notes.add("content_lost", source, _NO_REQUEST, cost="it cannot be compared with a replay", boundary="model")
     if len(told.outputs or ()) > 1:
         notes.add("branch", source, "a model call has several choices; the first was followed", boundary="model")

@@ -11,6 +11,7 @@ from typing import Any
 from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.neutral import ToolStep
 from replaycases.importers.otlp import genai, values
+from replaycases.importers.otlp.chat_messages import blocks_in
 from replaycases.importers.otlp.flat import listed, unflatten
 from replaycases.importers.otlp.site import Kind, Notes, Site
 from replaycases.importers.otlp.telling import Output, Telling
@@ -48,7 +49,7 @@ def kind(site: Site) -> Kind | None:
 def model(site: Site, notes: Notes) -> Telling:
     told = genai.model(site, notes)
     attributes = site.span.attributes
-    if not told.holds_content:
+    if told.is_bare:
         source = site.span.source
         sent = [(_message(entry), f"{source}#{PROMPT}{at}") for at, entry in unflatten(attributes, PROMPT)]
         said = [_output(entry, f"{source}#{COMPLETION}{at}") for at, entry in unflatten(attributes, COMPLETION)]
@@ -60,20 +61,11 @@ def model(site: Site, notes: Notes) -> Telling:
 
 
 def _message(entry: dict[str, JSON]) -> JSON:
-    """Contents that are JSON text of a list of parts were written by the instrumentation, and are read as such."""
     calls = [_call(call) for call in listed(entry.get("tool_calls"))]
-    content = _parts(entry.get("content"))
+    said = {"content": blocks_in(entry.get("content"))} if calls or "content" in entry else {}
     known = {"tool_call_id": entry["tool_call_id"]} if entry.get("tool_call_id") is not None else {}
     asked = {"tool_calls": calls} if calls else {}
-    return {"role": entry.get("role", "user"), **known, "content": content, **asked}
-
-
-def _parts(content: JSON) -> JSON:
-    if not isinstance(content, str) or not content.startswith('[{"'):
-        return content
-    parts = values.json_in(content, [])
-    typed = isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts)
-    return parts if typed else content
+    return {"role": entry.get("role", "user"), **known, **said, **asked}
 
 
 def _call(entry: JSON) -> JSON:

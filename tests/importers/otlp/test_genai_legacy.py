@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from replaycases.importers.completeness import report_of
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.registry import open_recording
 from tests.importers.otlp.exports import export, pairs, record, span
@@ -79,6 +80,22 @@ def test_records_without_spans_are_refused_by_name() -> None:
     assert caught.value.finding.id == "import.no-spans"
 
 
+def test_events_that_were_recorded_without_their_content_can_be_listed_and_not_replayed() -> None:
+    asked = {"id": "c1", "type": "function", "function": {"name": "find"}}
+    rows = [
+        record("gen_ai.user.message", {}, of=1, at=1),
+        record("gen_ai.choice", {"message": {"role": "assistant", "tool_calls": [asked]}}, of=1, at=2),
+        record("gen_ai.user.message", {}, of=2, at=3),
+        record("gen_ai.assistant.message", {"tool_calls": [asked]}, of=2, at=4),
+        record("gen_ai.tool.message", {"id": "c1"}, of=2, at=5),
+        record("gen_ai.choice", {"message": {"role": "assistant"}}, of=2, at=6),
+    ]
+    run = run_of(export(*spans(), logs=rows))
+    assert [(step.request, step.answered) for step in models(run)] == [({}, False), ({}, False)]
+    assert [(step.tool, step.arguments, step.answered) for step in tools(run)] == [("find", None, False)]
+    assert report_of(run, ()).mode == "forensic"
+
+
 def test_records_of_another_trace_are_nobody_s() -> None:
     other = [{**row, "traceId": "f" * 32} for row in logs()]
     assert [step.answered for step in models(run_of(export(*spans(), logs=other)))] == [False, False]
@@ -101,6 +118,15 @@ def test_blocks_of_converse_in_events_are_calls_and_answers() -> None:
     last = models(run)[1]
     assert [message["role"] for message in last.request["messages"]] == ["user", "assistant", "tool"]
     assert last.response == {"message": {"role": "assistant", "content": "At sea."}, "finish_reason": "end_turn"}
+
+
+def test_what_a_tool_answered_stays_the_text_that_it_was_though_it_holds_json() -> None:
+    rows = logs()
+    told = next(row for row in rows if row["eventName"] == "gen_ai.tool.message")
+    told["body"] = record("", {"id": "c1", "content": '[{"order": 7}]'}, of=2)["body"]
+    run = run_of(export(*spans(), logs=rows))
+    assert [step.value for step in tools(run)] == ['[{"order": 7}]']
+    assert models(run)[1].request["messages"][3]["content"] == '[{"order": 7}]'
 
 
 def event(name: str, **fields: Any) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def test_an_export_of_the_wrong_shape_is_read_or_refused(changes: list[Any]) -> 
     document = copy.deepcopy(DOCUMENT)
     for path, what, value in changes:
         try:
-            changed(document, path, what, value)
+            changed(document, path, what, copy.deepcopy(value))
         except (KeyError, IndexError, TypeError):
             continue
     is_read_or_refused(json.dumps(document).encode())
@@ -131,7 +131,7 @@ def test_a_recorded_file_that_was_damaged_is_read_or_refused(data: st.DataObject
     for path in data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=4)):
         what = data.draw(st.sampled_from(["replace", "delete", "double", "reverse"]))
         try:
-            changed(document, path, what, data.draw(st.sampled_from(STRANGE)))
+            changed(document, path, what, copy.deepcopy(data.draw(st.sampled_from(STRANGE))))
         except (KeyError, IndexError, TypeError):
             continue
     is_read_or_refused(json.dumps(document).encode())

@@ -119,3 +119,15 @@ def test_other_kinds_are_no_boundary() -> None:
     rows: list[dict[str, Any]] = [{KIND: kind} for kind in ("AGENT", "CHAIN", "GUARDRAIL", "EVALUATOR", "PROMPT")]
     run = run_of(export(*(span(at, attributes=row) for at, row in enumerate(rows, 1))))
     assert (run.steps, len(run.left_out)) == ((), 5)
+
+
+def test_what_was_hidden_when_it_was_recorded_is_no_content() -> None:
+    hidden = "__REDACTED__"
+    whole = {KIND: "LLM", "input.value": hidden, "output.value": hidden, "llm.model_name": "m"}
+    texts = {key: hidden if key.endswith(("content", "text")) else value for key, value in FLAT.items()}
+    for row in (whole, texts):
+        (step,) = models(run_of(export(span(1, attributes=row))))
+        assert step.request == {}
+        assert hidden not in str(step)
+    run = run_of(export(span(1, attributes=TOOL | {"input.value": hidden, "output.value": hidden})))
+    assert (tools(run)[0].arguments, tools(run)[0].answered) == (None, False)

@@ -50,3 +50,12 @@ def test_what_only_the_whole_conversation_tells_answers_the_last_call() -> None:
     }
     run = run_of(export(span(1, attributes=agent), span(2, attributes=row, parent=1), scope="pydantic-ai"))
     assert [(tool.value, tool.answered) for tool in tools(run)] == [("at sea", True)]
+
+
+def test_messages_that_were_recorded_without_content_leave_the_calls_and_no_request() -> None:
+    user = {"role": "user", "parts": [{"type": "text"}]}
+    asked = {"role": "assistant", "parts": [{"type": "text"}, {"type": "tool_call", "id": "c1", "name": "find"}]}
+    row = CHAT | {"gen_ai.input.messages": json.dumps([user]), "gen_ai.output.messages": json.dumps([asked])}
+    run = run_of(export(span(1, attributes=row), span(2, attributes=RAN), scope="pydantic-ai"))
+    assert [(step.request, step.answered) for step in models(run)] == [({}, False)]
+    assert [(tool.tool, tool.arguments, tool.value) for tool in tools(run)] == [("find", {"id": "7"}, "at sea")]
