@@ -10,6 +10,7 @@ from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
 from replaycases.cases import behalf, events, evidence, expiry, held_documents, numbers, policies, texts
 from replaycases.cases.models import Capture, Origin
 from replaycases.cases.policies import InvalidTransition
+from replaycases.importers import recorded
 from replaycases.importers.registry import Recording, open_recording
 
 CAPTURE_TYPE = "application/octet-stream"
@@ -28,11 +29,14 @@ def bring(
     on_behalf_of: User | None = None,
     evidence_days: int | None = None,
 ) -> Capture:
-    """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is. Raises
-    ImportRefused for a file that no importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a
-    time that is too long, EvidenceTooLarge."""
+    """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is. What
+    our own recorder wrote has it as its origin, by whichever way it came. Raises ImportRefused for a file that no
+    importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a time that is too long,
+    EvidenceTooLarge."""
     access.require(actor, project, *CAPTURES)
     recording = open_recording(data, format=format)
+    if recording.format.name == recorded.NAME:
+        origin = Origin.RECORDER
     said = {
         "name": texts.kept(name, cap=texts.NAME_CAP, field="name"),
         "trace_id": texts.kept(trace_id, cap=texts.NAME_CAP, field="trace_id"),

@@ -14,6 +14,7 @@ from replaycases.cases.models import AuditEvent, Capture, Classification, Decisi
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.findings import ImportRefused
 from tests import factories
+from tests.importers.samples import SAMPLES
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +55,11 @@ def test_the_same_bytes_are_one_capture(of: factories.People, capture: Capture) 
     again = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.PASTE)
     assert again == capture
     assert AuditEvent.objects.filter(action="capture.brought").count() == 1
+
+
+def test_what_our_recorder_wrote_says_so_by_whichever_way_it_came(of: factories.People) -> None:
+    capture = captures.bring(of.responder, project=of.project, data=SAMPLES["recorded:lines"], origin=Origin.API)
+    assert (capture.origin, capture.format) == (Origin.RECORDER, "recorded")
 
 
 def test_a_file_that_no_importer_reads_is_not_kept(of: factories.People) -> None:
