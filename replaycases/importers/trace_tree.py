@@ -1,7 +1,7 @@
 """Records of one trace, in whatever order a file holds them -> what crossed a boundary, in the order of time.
 
 A model call inside another is the one that was made: the outer one wraps it. A tool that holds model calls is code of
-the workflow. A tool inside a tool is code of the outer one.
+the workflow. What else is inside a tool or a retrieval is code of it, which is answered from the recording as a whole.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ class Tree:
 
     def _crossings(self) -> Iterator[Crossing]:
         holding = self._above(record for record in self.records if record.kind == "model")
-        inside = self._inside_tools(holding)
+        inside = self._inside(holding)
         for record in _in_order(self.records):
             if record.kind == "embedding":
                 self._note("left_out", record, "an embedding is no boundary of a run")
             elif record.kind == "model" and record.id in holding:
                 self._note("left_out", record, "a model call that wraps others is told by what is inside")
-            elif record.kind == "tool" and record.id in inside:
-                self._note("left_out", record, "a tool inside a tool is code of the outer one")
+            elif record.kind in ("tool", "retrieval") and record.id in inside:
+                self._note("left_out", record, "this happened inside a tool or a retrieval, and is code of it")
             elif record.kind != "code":
                 yield Crossing(record=record, agent=record.kind == "tool" and record.id in holding)
 
@@ -95,8 +95,8 @@ class Tree:
                 parent = self.by_id[parent].parent
         return found
 
-    def _inside_tools(self, holding: set[str]) -> set[str]:
-        """The ids of tools inside a tool that is no agent."""
+    def _inside(self, holding: set[str]) -> set[str]:
+        """The ids of what is inside a retrieval, or a tool that is no agent."""
         known: dict[str, bool] = {}
         for record in self.records:
             path, at = [], record
@@ -108,7 +108,7 @@ class Tree:
                 at = self.by_id[at.parent]
             for one in reversed(path):
                 above = self.by_id.get(one.parent) if one.parent is not None else None
-                known[one.id] = above is not None and (known[above.id] or _is_plain_tool(above, holding))
+                known[one.id] = above is not None and (known[above.id] or _is_whole(above, holding))
         return {name for name, inside in known.items() if inside}
 
     def _odd(self) -> None:
@@ -139,8 +139,8 @@ def distinct(records: Sequence[Record]) -> tuple[list[Record], list[Note]]:
     return kept, again
 
 
-def _is_plain_tool(record: Record, holding: set[str]) -> bool:
-    return record.kind == "tool" and record.id not in holding
+def _is_whole(record: Record, holding: set[str]) -> bool:
+    return record.kind in ("tool", "retrieval") and record.id not in holding
 
 
 def _in_order(records: Sequence[Record]) -> list[Record]:

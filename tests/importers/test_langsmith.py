@@ -208,6 +208,16 @@ def test_a_tool_inside_a_tool_is_code_of_the_outer_one() -> None:
     assert "left_out" in kinds(found)
 
 
+def test_a_retrieval_inside_a_tool_or_a_retrieval_is_answered_with_it() -> None:
+    documents = {"inputs": {"query": "q"}, "outputs": {"documents": [{"page_content": "text", "id": "d"}]}}
+    inner = run("r", "retriever", 4, None, **documents, parent_run_id="t")
+    found = read([RUNS[1], TOOL, inner, RUNS[3]])
+    assert types(found) == [ModelStep, ToolStep, ModelStep]
+    assert [note.source for note in found.notes if note.kind == "left_out"] == ["/2"]
+    outer = run("o", "retriever", 4, None, **documents)
+    assert types(read([RUNS[1], TOOL, outer, {**inner, "parent_run_id": "o"}])) == [ModelStep, ToolStep, RetrievalStep]
+
+
 def test_a_catalogue_that_not_every_call_was_offered_is_none_of_the_run() -> None:
     bare = {"invocation_params": {"model": "m-1"}, "metadata": {}}
     found = read([RUNS[1], TOOL, {**RUNS[3], "extra": bare}])
