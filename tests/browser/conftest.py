@@ -113,6 +113,13 @@ def entered(browser: Browser, live_server: Any) -> Iterator[Callable[..., Sessio
         session.context.close()
 
 
+def say_why(page: Page) -> None:
+    """In the form that stands in the place of raw evidence; the page that was asked for comes back."""
+    page.get_by_label("Why do you need to read it?").fill("Ticket 4711.")
+    page.get_by_role("button", name="Read it").click()
+    expect(page.get_by_text("Raw evidence, open to you until")).to_be_visible()
+
+
 @pytest.fixture(scope="session")
 def axe() -> str:
     return (Path(__file__).parent / "assets/axe-core/axe-4.14.1.min.js").read_text()

@@ -13,8 +13,8 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import comments, intake, proposals
 from replaycases.cases.models import Case, Classification, Stage
-from tests import factories
-from tests.browser.conftest import signed_in
+from tests import factories, raw_world
+from tests.browser.conftest import say_why, signed_in
 from tests.web import recorded
 
 pytestmark = pytest.mark.service
@@ -72,6 +72,16 @@ LANE_PAGES = (
     "/lanes/RC/nonblocking/promotion/",
     "/cases/RC-1/demotion/",
     "/cases/RC-1/retirement/",
+)
+
+RAW_PAGES = (
+    "/cases/RC-1/review/",
+    "/cases/RC-1/revisions/2/",
+    "/cases/RC-1/revisions/2/differences/",
+    "/cases/RC-1/revisions/new/",
+    "/cases/RC-1/comparisons/1/",
+    "/runs/RC/1/",
+    "/cases/RC-1/",
 )
 
 
@@ -173,6 +183,25 @@ def test_reviewing_and_editing_have_no_fault_open_or_refused(
     faults += axe_faults(page, axe)
     made.context.close()
     assert faults == []
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_raw_evidence_has_no_fault_where_it_asks_where_it_is_refused_and_where_it_is_open(
+    browser: Browser, live_server: Any, axe: str, project: Project, everyone: User, theme: str, width: int
+) -> None:
+    raw_world.raw_case(factories.people(project))
+    look = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+    made = signed_in(browser, live_server.url, everyone, **look)
+    faults = {address: axe_faults(made.open(address), axe) for address in RAW_PAGES}
+    page = made.open(RAW_PAGES[0])
+    page.get_by_label("Why do you need to read it?").fill("  ")
+    page.get_by_role("button", name="Read it").click()
+    page.get_by_text("Say why you need to read it").wait_for()
+    faults["refused"] = axe_faults(page, axe)
+    say_why(page)
+    faults |= {f"{address} open": axe_faults(made.open(address), axe) for address in RAW_PAGES}
+    made.context.close()
+    assert {address: found for address, found in faults.items() if found} == {}
 
 
 def test_the_forms_of_a_case_have_no_fault_open_or_refused(

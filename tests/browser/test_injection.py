@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import comments, intake, lifecycle
+from replaycases.cases import comments, intake, lifecycle, raw_reads
 from replaycases.cases.models import Case, Classification, Stage
 from tests import factories
 from tests.browser.conftest import Session
@@ -33,6 +33,7 @@ PAGES = (
     "/cases/",
     "/cases/?q=%3Cscript%3Ealert(1)%3C/script%3E",
     "/cases/RC-1/",
+    "/cases/RC-1/timeline/",
     "/cases/RC-1/comparisons/1/",
     "/cases/RC-1/comparisons/1/?show=all",
     "/cases/RC-1/review/",
@@ -81,6 +82,7 @@ def test_nothing_recorded_executes_and_the_policy_reports_nothing(
     Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
     case.refresh_from_db()
     lifecycle.return_redaction(everyone, case=case, revision=2, content_hash=second.content_hash, note=EVERYTHING)
+    raw_reads.begin(everyone, case=case, reason=EVERYTHING[:480])
     control = factories.control(second, everyone, name=EVERYTHING[:200])
     comparison = recorded.compared(
         case,

@@ -14,7 +14,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import comments, intake
 from replaycases.cases.models import Case, Classification, Decision, Stage
 from tests import factories
-from tests.browser.conftest import Session, signed_in
+from tests.browser.conftest import Session, say_why, signed_in
 
 pytestmark = pytest.mark.service
 
@@ -50,6 +50,9 @@ def test_a_reviewer_goes_from_the_queue_to_an_approval_without_scripts(
     made = signed_in(browser, live_server.url, reviewer, java_script_enabled=False)
     page = made.open("/reviews/")
     page.get_by_role("link", name=re.compile("RC-1")).click()
+    expect(page.get_by_text("The reply never says")).to_have_count(0)
+    say_why(page)
+    expect(page.get_by_text("The reply never says")).to_be_visible()
     page.get_by_role("link", name="Approve the redaction…").first.click()
     expect(page.get_by_text(factories.revision(waiting).content_hash[7:23]).first).to_be_visible()
     page.get_by_label("Note").fill("Looked at every value.")
@@ -63,6 +66,7 @@ def test_a_comment_stands_at_its_place_and_blocks_until_it_is_resolved(
     browser: Browser, live_server: Any, reviewing: Session, waiting: Case, responder: User
 ) -> None:
     page = reviewing.open("/cases/RC-1/revisions/1/")
+    say_why(page)
     page.get_by_role("link", name="Comment on /events/0/outcome", exact=True).click()
     page.get_by_label("Comment", exact=True).fill("Whose state is this?")
     page.get_by_role("button", name="Comment", exact=True).click()
@@ -72,6 +76,7 @@ def test_a_comment_stands_at_its_place_and_blocks_until_it_is_resolved(
     expect(page.get_by_text("1 gate blocks.")).to_be_visible()
     other = signed_in(browser, live_server.url, responder)
     there = other.open("/cases/RC-1/revisions/1/")
+    say_why(there)
     there.get_by_label("How it was resolved").fill("Nobody's: it is made up.")
     there.get_by_role("button", name="Resolve").click()
     expect(there.get_by_text("The comment is resolved.")).to_be_visible()
@@ -100,6 +105,7 @@ def test_the_same_reviewer_sees_what_changed_since_their_approval(
     for order in ("o-2", "o-3"):
         intake.add_revision(responder, case=waiting, fixture=factories.fixture(input={"order": order}))
     page = reviewing.open("/cases/RC-1/review/")
+    say_why(page)
     expect(page.get_by_role("heading", name="Since you approved revision 1")).to_be_visible()
     expect(page.locator("tr.chg .n mark")).to_have_text("3")
     page.keyboard.press("n")
@@ -111,6 +117,7 @@ def test_a_refused_text_keeps_what_was_typed_and_a_conflict_shows_both(
 ) -> None:
     made = signed_in(browser, live_server.url, responder)
     page = made.open("/cases/RC-1/revisions/new/")
+    say_why(page)
     text = page.get_by_label("Fixture as JSON")
     good = text.input_value()
     text.fill(good.replace('"result"', '"neither"'))

@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from replaycases.cases import events
 from replaycases.cases.models import Boundary, Decision, LaneEntry
 from tests import factories, in_process
+from tests.browser.conftest import say_why
 from tests.factories import People
 
 pytestmark = pytest.mark.service
@@ -138,6 +139,7 @@ def approve(responder: Page, privacy: Page, owner: Page) -> None:
     assert "needs the role Incident owner" in off(responder, "Approve the expectation…")
     privacy.get_by_role("link", name="Reviews").first.click()
     privacy.get_by_role("link", name=re.compile("RC-1")).first.click()
+    say_why(privacy)
     privacy.get_by_role("link", name="Approve the redaction…").first.click()
     expect(privacy.get_by_role("heading", level=1)).to_have_text("Approve the redaction of revision 1?")
     privacy.get_by_label("Note").fill("No name, no number.")
