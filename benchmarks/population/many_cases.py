@@ -8,6 +8,7 @@ distinct. The audit chain is not a valid one, and payload bodies are shared: no 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from django.db import connection
@@ -20,6 +21,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import archives, evidence, registry
 from replaycases.cases.models import (
     Case,
+    Classification,
     Comparison,
     Control,
     FixtureRevision,
@@ -100,8 +102,9 @@ def _numbers(
     cursor: Any, projects: list[Project], people: list[User], versions: list[Implementation], cases: int
 ) -> None:
     """One row a case, with everything that its other rows repeat: table `n`."""
-    redacted = evidence.store(projects[0], b"{}", media_type=evidence.JSON_TYPE, classification="redacted")
-    raw = evidence.store(projects[0], b"[]", media_type=evidence.JSON_TYPE, classification="quarantined")
+    redacted = evidence.store(projects[0], b"{}", media_type=evidence.JSON_TYPE, classification=Classification.REDACTED)
+    ends = timezone.now() + timedelta(days=90)
+    raw = evidence.store(projects[0], b"[]", media_type=evidence.JSON_TYPE, expires_at=ends)
     ids = {
         "projects": [project.pk for project in projects],
         "people": [user.pk for user in people],

@@ -158,8 +158,8 @@ def available_actions(case: Case, actor: User, only: Collection[ActionName] = tu
     rules = {name: rule for name, rule in RULES.items() if name in only}
     own_work = decisions.own_work(actor, case) if any(rule.second_eyes for rule in rules.values()) else ""
     told = {name: why_not_allowed(name, case, actor, held=held, own_work=own_work) for name in rules}
-    destroyed = _destroyed(case) if any(name in _NEEDS_EVIDENCE for name in rules) else ""
-    told = {name: said or (destroyed if name in _NEEDS_EVIDENCE else "") for name, said in told.items()}
+    gone = destroyed(case) if any(name in NEEDS_EVIDENCE for name in rules) else ""
+    told = {name: said or (gone if name in NEEDS_EVIDENCE else "") for name, said in told.items()}
     if any(rule.reads and not told[name] for name, rule in rules.items()):
         unread = _unread(case, actor, held)
         told = {name: told[name] or (unread if rule.reads else "") for name, rule in rules.items()}
@@ -182,7 +182,7 @@ def require(case: Case, actor: User, name: ActionName) -> None:
     lacks = _lacks(rule, case, actor, held, own_work)
     if lacks:
         raise PermissionDenied(lacks)
-    why_not = _why_not_now(name, case) or (_destroyed(case) if name in _NEEDS_EVIDENCE else "")
+    why_not = _why_not_now(name, case) or (destroyed(case) if name in NEEDS_EVIDENCE else "")
     if why_not:
         raise InvalidTransition(why_not)
     unread = _unread(case, actor, held) if rule.reads else ""
@@ -251,12 +251,12 @@ def _why_not_now(name: ActionName, case: Case) -> str:
     return ""
 
 
-_NEEDS_EVIDENCE: frozenset[ActionName] = frozenset(
+NEEDS_EVIDENCE: frozenset[ActionName] = frozenset(
     {"request_comparison", "request_run_set", "add_control", "submit", "approve_redaction", "approve_expectation"}
 )
 
 
-def _destroyed(case: Case) -> str:
+def destroyed(case: Case) -> str:
     """Why nothing is replayed or approved of a case whose current revision is destroyed; "" while it is there."""
     revision = case.current_revision
     said = reading.destroyed(revision) if revision is not None and case.evidence_destroyed_at is not None else ""

@@ -189,9 +189,11 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
 
 def actions_of(case: Case, user: User, held: frozenset[Role], own_work: str) -> dict[ActionName, Action]:
     """As `policies.available_actions`, of what has been read anyway."""
+    destroyed = policies.destroyed(case)
     found: dict[ActionName, Action] = {}
     for name, rule in policies.RULES.items():
         why_not = policies.why_not_allowed(name, case, user, held=held, own_work=own_work)
+        why_not = why_not or (destroyed if name in policies.NEEDS_EVIDENCE else "")
         found[name] = Action(name=name, label=rule.label, allowed=not why_not, why_not=why_not)
     return found
 
