@@ -252,7 +252,7 @@ def test_an_implementation_that_cannot_start_is_an_adapter_error(requested: Requ
     replay_all()
     assert label(failing) == "adapter_error"
     shown = failing.runs().filter(run_set__implementation=broken).first()
-    assert "nothing_of_this_name" in shown.stderr
+    assert "nothing_of_this_name" in json.loads(evidence.read(shown.manifest))["stderr"]
 
 
 def test_a_manifest_is_restricted_like_its_fixture(actor: User) -> None:

@@ -54,7 +54,9 @@ def _root(node: ast.expr) -> str:
         ("left_at", {"cases/lane_moves.py"}, WRITES),
         ("current_revision", {"cases/intake.py"}, WRITES),
         ("state", {"cases/jobs.py", "cases/proposals.py"}, WRITES),
-        ("released_at", {"cases/reading.py"}, WRITES),
+        ("released_at", {"cases/evidence.py"}, WRITES),
+        ("purged_at", {"cases/evidence.py", "cases/purging.py"}, WRITES),
+        ("data_key", {"cases/evidence.py", "cases/sealing.py"}, WRITES),
     ],
 )
 def test_only_one_module_assigns(name: str, allowed: set[str], calls: set[str]) -> None:
