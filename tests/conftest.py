@@ -7,7 +7,12 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+# A machine that is busy is no fault of what is tested.
+hypothesis.settings.register_profile("no deadline", deadline=None)
+hypothesis.settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session", autouse=True)
