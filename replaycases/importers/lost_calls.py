@@ -55,24 +55,27 @@ def _answers(run: NeutralRun) -> Iterator[tuple[ModelStep, set[str]]]:
                 yield answer, made
             answer, made = step, set()
         elif isinstance(step, ToolStep):
-            made.add(_key(step.arguments))
+            made |= {_key(None, step.arguments), _key(step.tool, step.arguments)}
     if answer is not None:
         yield answer, made
 
 
 def _held(response: JSON) -> set[str]:
-    return {_key(arguments) for arguments in _calls(response)}
+    return {_key(tool, arguments) for tool, arguments in _calls(response)}
 
 
-def _calls(value: JSON) -> Iterator[JSON]:
-    """What stands where a call has its arguments, wherever in the answer; what a provider ran itself is none."""
+def _calls(value: JSON) -> Iterator[tuple[str | None, JSON]]:
+    """(tool, arguments) of what stands where a call has them, wherever in the answer; the tool is None where no text
+    names it. What a provider ran itself is none."""
     if isinstance(value, list):
         for item in value:
             yield from _calls(item)
     elif isinstance(value, dict) and not _is_provider_run(value):
         given = next((value[key] for key in _ARGUMENTS if isinstance(value.get(key), dict | list | str)), None)
         if given is not None and any(name in value for name in _NAMES):
-            yield given if value.get("type") == "custom_tool_call" else arguments_of(given)
+            named = (value.get(key) for key in ("name", "function", "toolName"))
+            tool = next((name for name in named if isinstance(name, str)), None)
+            yield tool, given if value.get("type") == "custom_tool_call" else arguments_of(given)
         else:
             for item in value.values():
                 yield from _calls(item)
@@ -83,8 +86,8 @@ def _is_provider_run(value: dict[str, JSON]) -> bool:
     return kind in PROVIDER_RUN or kind.startswith("mcp_") or kind.endswith("_tool_result")
 
 
-def _key(arguments: JSON) -> str:
-    return json.dumps(arguments, sort_keys=True, default=str)
+def _key(tool: str | None, arguments: JSON) -> str:
+    return json.dumps([tool, arguments], sort_keys=True, default=str)
 
 
 def _note(step: ModelStep) -> Note:

@@ -41,6 +41,10 @@ def test_what_is_no_call_of_the_workflow_is_not_noted(response: JSON) -> None:
     assert kinds(response) == []
 
 
+def test_two_tools_that_are_called_with_the_same_are_two_calls() -> None:
+    assert kinds([CALL, {**CALL, "name": "seek"}], {"n": 1}) == ["content_lost"]
+
+
 def test_a_step_after_the_next_answer_is_another_answers_call() -> None:
     steps = (
         ModelStep(source="/m", request={}, response=CALL),
