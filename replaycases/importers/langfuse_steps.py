@@ -142,7 +142,8 @@ class _Reader:
 
 
 def _inputs(record: Record, output: JSON) -> tuple[dict[str, JSON], bool]:
-    """What was sent as one object; {} where it was lost. Whether parts of it come from elsewhere."""
+    """What was sent as one object; {} where it was lost. Whether it was put together: from messages by themselves, and
+    what stands elsewhere."""
     told = decoded(record.row.get("input"))
     if told is None or told in (LOST, "", [], {}):
         return {}, False
@@ -157,7 +158,7 @@ def _inputs(record: Record, output: JSON) -> tuple[dict[str, JSON], bool]:
     echoed = {key: echo[key] for key in ("instructions", "tools") if echo.get(key)}
     known = {"tools": offered} if offered else {}
     key = "input" if echo else "messages" if isinstance(messages, list) else "prompt"
-    return {**known, **echoed, key: messages}, bool(echoed)
+    return {**known, **echoed, key: messages}, True
 
 
 def _is_wrapped(record: Record) -> bool:

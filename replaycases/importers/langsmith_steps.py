@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from replaycases.fixture.model_request import CATALOGUE_KEYS
 from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded
 from replaycases.importers.langchain_messages import unwrapped
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
@@ -62,7 +63,8 @@ def _models(record: Record, notes: list[Note]) -> Iterator[ModelExchange]:
 
 
 def _model(record: Record, inputs: dict[str, JSON], place: str, outputs: JSON, notes: list[Note]) -> ModelExchange:
-    """`place` points to the messages where they are one list of a batch."""
+    """`place` points to the messages where they are one list of a batch, which a framework keeps in a form of its own:
+    such a request, and one whose tools stand apart from it, is put together."""
     parameters = _dict(_dict(record.row.get("extra")).get("invocation_params"))
     answer = answer_of(outputs, f"{record.end}/outputs")
     error = record.row.get("error")
@@ -87,6 +89,7 @@ def _model(record: Record, inputs: dict[str, JSON], place: str, outputs: JSON, n
         or tokens(_dict(_dict(outputs).get("llm_output")).get("token_usage"))
         or tokens(_dict(outputs).get("usage_metadata")),
         serving=_serving(record.row, inputs, parameters, answer.returned_model),
+        reconstructed=bool(place) or any(parameters.get(key) and key not in inputs for key in CATALOGUE_KEYS),
     )
     return ModelExchange(
         step=step, sent=turns_in(inputs, f"{record.source}/inputs", place), asked=asked, said=answer.said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from replaycases.fixture.model_request import CATALOGUE_KEYS
 from replaycases.importers.agreement import SETTINGS
 from replaycases.importers.exchanges import Turn
 from replaycases.importers.turns import turns_of
@@ -28,7 +29,7 @@ def request_in(inputs: dict[str, JSON], offered: dict[str, JSON]) -> dict[str, J
     kept = {
         key: value for key, value in inputs.items() if key not in (*MODEL_NAMES, *TRANSPORT) and key not in SETTINGS
     }
-    bound = {key: offered[key] for key in ("tools", "functions") if offered.get(key) and key not in kept}
+    bound = {key: offered[key] for key in CATALOGUE_KEYS if offered.get(key) and key not in kept}
     return {**kept, **bound}
 
 

@@ -78,7 +78,7 @@ def turn_of(message: JSON, source: str) -> Turn:
     calls, unread = _calls(plain, place)
     answers = _answers(plain, place)
     role = _role(plain, calls=bool(calls), answers=bool(answers))
-    content = plain["content"] if "content" in plain else _said(plain.get("parts"))
+    content = text_of(plain["content"] if "content" in plain else plain.get("parts"))
     return Turn(
         role=role, raw=message, content=content, calls=calls, answers=answers, source=source, unread=tuple(unread)
     )
@@ -99,18 +99,17 @@ def arguments_of(raw: JSON) -> JSON:
 
 def failure(value: JSON) -> dict[str, str]:
     """What a tool said when it failed, where the format marks it as failed."""
-    return {"kind": "error", "message": text_of(value) or "no message was recorded"}
+    said = text_of(value)
+    message = said if isinstance(said, str) else "" if said is None else json.dumps(said, ensure_ascii=False)
+    return {"kind": "error", "message": message or "no message was recorded"}
 
 
-def text_of(content: JSON) -> str:
-    """The words of a content: of a text, of blocks with texts, else its JSON."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        texts = [block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str)]
-        if texts and len(texts) == len(content):
-            return "\n".join(texts)
-    return "" if content is None else json.dumps(content, ensure_ascii=False)
+def text_of(content: JSON) -> JSON:
+    """What was said: the text, that of several text parts together, else the content as it is."""
+    parts = content if isinstance(content, list) else ()
+    said = (part.get("text", part.get("content")) for part in parts if isinstance(part, dict) and _is_text(part))
+    texts = [text for text in said if isinstance(text, str)]
+    return "\n\n".join(texts) if texts and len(texts) == len(parts) else content
 
 
 def provider_run(message: JSON, source: str) -> list[str]:
@@ -244,11 +243,8 @@ def _joined(before: Turn, turn: Turn) -> Turn:
     )
 
 
-def _said(parts: JSON) -> JSON:
-    """The content of a message in parts: its one text, else the parts."""
-    if isinstance(parts, list) and len(parts) == 1 and isinstance(parts[0], dict) and parts[0].get("type") == "text":
-        return parts[0].get("content")
-    return parts
+def _is_text(part: dict[str, JSON]) -> bool:
+    return part.get("type", "text") in ("text", "input_text", "output_text")
 
 
 def _kind(block: dict[str, JSON]) -> str:

@@ -92,7 +92,7 @@ def test_observations_of_several_traces_are_several_runs() -> None:
 def test_a_text_that_was_encoded_twice_is_read_and_a_tools_answer_stays_as_stored() -> None:
     twice = {**FIRST, "input": json.dumps(json.dumps([USER])), "output": json.dumps(json.dumps(ASKS))}
     found = read(twice, {**TOOL, "output": '{"a": 1}'})
-    assert model(found).request == {"messages": [USER]}
+    assert (model(found).request, model(found).reconstructed) == ({"messages": [USER]}, True)
     assert tool(found).value == '{"a": 1}'
 
 

@@ -87,6 +87,7 @@ def test_what_the_model_was_set_to_is_serving_and_its_tools_stand_in_the_request
     assert model(found).serving == found.serving
     assert model(found).request == {"messages": [SYSTEM, HUMAN], "tools": [{"name": "look"}]}
     assert found.tools == [{"name": "look"}]
+    assert model(found).reconstructed
 
 
 def test_start_and_end_of_a_run_that_were_sent_apart_are_one_run() -> None:
@@ -172,7 +173,7 @@ def test_dictionaries_of_openai_and_its_whole_answer_are_read_too() -> None:
     inputs = {"messages": [{"role": "user", "content": "hi"}], "model": "m-1", "stream": False, "temperature": 1}
     found = read([run("m", "llm", 1, None, inputs=inputs, outputs=outputs)])
     assert model(found).request == {"messages": [{"role": "user", "content": "hi"}]}
-    assert model(found).response == outputs
+    assert (model(found).response, model(found).reconstructed) == (outputs, False)
     assert (tool(found).tool, tool(found).arguments, tool(found).answered) == ("look", {"n": 1}, False)
     assert found.serving == {"requested_model": "m-1", "returned_model": "m-1-b", "settings": {"temperature": 1}}
 

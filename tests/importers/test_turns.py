@@ -64,6 +64,18 @@ def test_words_of_a_person_are_read_in_every_dialect(message: JSON) -> None:
     assert [(turn.role, turn.content) for turn in turns_of([message], "")] == [("user", "hi")]
 
 
+@pytest.mark.parametrize("content", [
+    "hi\n\nyou", [{"type": "text", "text": "hi"}, {"type": "text", "text": "you"}], [{"text": "hi"}, {"text": "you"}],
+])  # fmt: skip
+def test_several_texts_of_one_message_are_what_was_said(content: JSON) -> None:
+    assert turn_of({"role": "system", "content": content}, "").content == "hi\n\nyou"
+
+
+@pytest.mark.parametrize("content", [[], [{"type": "image_url"}, {"type": "text", "text": "hi"}], [{"text": 1}], None])
+def test_a_content_that_is_more_than_texts_stays_as_it_is(content: JSON) -> None:
+    assert turn_of({"role": "user", "content": content}, "").content == content
+
+
 def test_items_of_one_response_are_one_turn_wherever_the_call_stands_among_them() -> None:
     call, said = CALLS[6], {"role": "assistant", "content": "so"}
     for items in ([call, said], [call, {"type": "message", **said}], [{"type": "reasoning"}, call, said]):

@@ -12,14 +12,13 @@ from replaycases.importers.http.codec import (
     Said,
     Streamed,
     objects,
-    text_of,
     text_or_none,
     usage_of,
 )
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
-from replaycases.importers.turns import arguments_of, failure
+from replaycases.importers.turns import arguments_of, failure, text_of
 
 JSON = Any
 SETTINGS = frozenset(

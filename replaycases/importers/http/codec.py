@@ -66,16 +66,6 @@ class Codec:
     polls: Callable[[HttpExchange], str | None] = lambda exchange: None
 
 
-def text_of(content: JSON) -> JSON:
-    """What was said: the text, that of several text parts together, else the content as it is."""
-    if not isinstance(content, list):
-        return content
-    texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type", "text") in _TEXT_PARTS]
-    if len(texts) == len(content) and all(isinstance(text, str) for text in texts):
-        return "\n\n".join(str(text) for text in texts) if texts else content
-    return content
-
-
 def objects(value: JSON) -> list[tuple[int, dict[str, JSON]]]:
     """The objects of a list with their places."""
     items = value if isinstance(value, list) else ()
@@ -125,6 +115,3 @@ class Notes:
             for call in calls
             if isinstance(call.arguments, str) and call.source not in meant
         ]
-
-
-_TEXT_PARTS = ("text", "input_text", "output_text")

@@ -13,14 +13,13 @@ from replaycases.importers.http.codec import (
     Streamed,
     instant,
     objects,
-    text_of,
     text_or_none,
     usage_of,
 )
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
-from replaycases.importers.turns import arguments_of
+from replaycases.importers.turns import arguments_of, text_of
 
 JSON = Any
 SETTINGS = frozenset(

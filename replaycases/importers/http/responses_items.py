@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from replaycases.importers.exchanges import AskedCall, GivenAnswer, Turn
-from replaycases.importers.http.codec import Notes, objects, text_of, text_or_none
-from replaycases.importers.turns import arguments_of
+from replaycases.importers.http.codec import Notes, objects, text_or_none
+from replaycases.importers.turns import arguments_of, text_of
 
 JSON = Any
 # Calls that the workflow runs: where their name and their arguments stand.
