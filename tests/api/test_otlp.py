@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import tracemalloc
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.core.handlers.wsgi import WSGIRequest
 from django.db import OperationalError
 from django.test import Client
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -103,6 +105,57 @@ def test_no_more_of_a_gzip_is_unpacked_than_is_taken() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 8 << 20
+
+
+def test_a_gzip_of_very_many_members_is_not_copied_once_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    fed = 0
+
+    class Counted:
+        def __init__(self, wbits: int) -> None:
+            self.member = made(wbits)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.member, name)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            nonlocal fed
+            fed += len(data)
+            return self.member.decompress(data, most)
+
+    made = zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", Counted)
+    body = as_json(chat())
+    packed = gzip.compress(b"") * 5_000 + gzip.compress(body)
+    assert otlp._unpacked(packed, 10_000) == body
+    assert fed < len(packed) * otlp._PIECE // 10
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_body_that_comes_in_chunks_without_a_length_is_read(packed: bool) -> None:
+    body = as_json(chat())
+    sent = gzip.compress(body) if packed else body
+    assert otlp._body(in_chunks(sent, packed=packed, **{"wsgi.input_terminated": True})) == body
+
+
+def test_a_body_in_chunks_is_refused_where_the_server_does_not_end_it() -> None:
+    with pytest.raises(otlp.Refused) as refused:
+        otlp._body(in_chunks(b"{}"))
+    assert refused.value.status == 411
+
+
+def test_no_more_of_a_body_in_chunks_is_read_than_is_taken(settings: Any) -> None:
+    settings.REPLAYCASES_OTLP_BODY_BYTES = 2000
+    sent = in_chunks(b" " * 100_000, **{"wsgi.input_terminated": True})
+    with pytest.raises(otlp.Refused) as refused:
+        otlp._body(sent)
+    assert (refused.value.status, sent.META["wsgi.input"].tell()) == (413, 2001)
+
+
+def in_chunks(sent: bytes, *, packed: bool = False, **environ: Any) -> WSGIRequest:
+    """As a server hands it on: the chunks put together, no length."""
+    encoding = {"HTTP_CONTENT_ENCODING": "gzip"} if packed else {}
+    named = {"REQUEST_METHOD": "POST", "PATH_INFO": "/v1/traces", "HTTP_TRANSFER_ENCODING": "chunked"}
+    return WSGIRequest({**named, **encoding, "wsgi.input": io.BytesIO(sent), **environ})
 
 
 @pytest.mark.parametrize(
