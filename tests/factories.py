@@ -14,9 +14,22 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import archives, details, evidence, intake, jobs, lifecycle, raw_reads, registry, sealing
+from replaycases.cases import (
+    archives,
+    captures,
+    details,
+    drafts,
+    evidence,
+    intake,
+    jobs,
+    lifecycle,
+    raw_reads,
+    registry,
+    sealing,
+)
 from replaycases.cases.models import (
     Boundary,
+    Capture,
     Case,
     Classification,
     Control,
@@ -25,11 +38,13 @@ from replaycases.cases.models import (
     Implementation,
     LaneEntry,
     LaneName,
+    Origin,
     OutcomeType,
     Payload,
     Stage,
 )
 from tests import in_process
+from tests.importers import transcripts
 
 _serial = itertools.count(1)
 
@@ -335,3 +350,41 @@ def restrict(payload: Payload | None) -> None:
 def fresh(made: Case) -> Case:
     """The case as it is stored now."""
     return Case.objects.select_related("project", "current_revision", "provenance").get(pk=made.pk)
+
+
+# --- a recorded run of production -----------------------------------------------------------------------------------
+
+TRACE = transcripts.transcript(
+    transcripts.system("You help with refunds."),
+    transcripts.user("Refund order RX-81, 40 euros."),
+    transcripts.asks(transcripts.call("find_order", {"order": "RX-81"}, id="a")),
+    transcripts.answers("40 euros, paid", id="a"),
+    transcripts.asks(
+        transcripts.call("create_refund", {"order": "RX-81", "amount": 40}, id="b"),
+        transcripts.call("show_typing", {"on": True}, id="c"),
+    ),
+    transcripts.answers("Error: timed out", id="b"),
+    transcripts.answers("shown", id="c"),
+    transcripts.says("Your refund of 40 euros is done."),
+    model="made-up-1",
+)
+
+
+def drafted(at: Project, actor: User) -> Capture:
+    """A capture with a draft that is a fixture: the refund that timed out is claimed."""
+    made = captures.bring(actor, project=at, data=TRACE, origin=Origin.PASTE, symptom="It said that the money is back.")
+    detect = {"any": ["(?i)refund.*done"]}
+    choices = {
+        "case_id": "refund-claimed",
+        "incident_id": "INC-7",
+        "frozen_at": "2026-11-01T09:00:00+01:00",
+        "leave_out": [5],
+        "effects": {"tools": {"create_refund": {"action": "refund", "rejected": {"any": ["^Error"]}}}},
+        "expected": {
+            "boundary": ["done"],
+            "prohibited_claims": [{"id": "done", "statement": "The refund is done.", "detect": detect}],
+            "action_counts": {"refund": {"max": 1}},
+        },
+    }
+    drafts.save(actor, capture=made, run=0, choices=choices)
+    return made

@@ -8,29 +8,18 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from replaycases.accounts.models import Project
-from replaycases.cases import executing, jobs, registry
+from replaycases.accounts.models import Project, User
+from replaycases.cases import executing, jobs, raw_reads, registry
 from replaycases.cases.models import Capture, Case, Run
 from tests import factories
-from tests.browser.conftest import say_why
+from tests.browser.conftest import say_why, signed_in
+from tests.browser.test_accessibility import LOOKS, axe_faults
 from tests.factories import People
-from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
 
 pytestmark = pytest.mark.service
 
-TRACE = transcript(
-    system("You help with refunds."),
-    user("Refund order RX-81, 40 euros."),
-    asks(call("find_order", {"order": "RX-81"}, id="a")),
-    answers("40 euros, paid", id="a"),
-    asks(call("create_refund", {"order": "RX-81", "amount": 40}, id="b"), call("show_typing", {"on": True}, id="c")),
-    answers("Error: timed out", id="b"),
-    answers("shown", id="c"),
-    says("Your refund of 40 euros is done."),
-    model="made-up-1",
-)
 # An agent as the recorded one: it shows that it types by itself, which is no boundary.
 AGENT = """
 import json
@@ -57,12 +46,12 @@ def panel(page: Page, name: str) -> Locator:
 def capture(page: Page) -> None:
     page.get_by_role("link", name="Captures").click()
     page.get_by_role("link", name="New capture").first.click()
-    page.get_by_label("Or paste it").fill(TRACE.decode()[:-40])
+    page.get_by_label("Or paste it").fill(factories.TRACE.decode()[:-40])
     page.get_by_label("What was reported").fill("It said that the money is back.")
     page.get_by_role("button", name="Capture it").click()
     expect(page.locator(".errorlist")).to_contain_text("the document breaks off (line 1, column")
     expect(page.get_by_label("What was reported")).to_have_value("It said that the money is back.")
-    page.get_by_label("Or paste it").fill(TRACE.decode())
+    page.get_by_label("Or paste it").fill(factories.TRACE.decode())
     page.get_by_role("button", name="Capture it").click()
     holds = panel(page, "What it holds")
     expect(holds).to_contain_text("All 6 recorded steps have their answers.")
@@ -76,6 +65,8 @@ def choose(page: Page) -> None:
     step.get_by_role("checkbox").uncheck()
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Run record")
+    say_why(page)
+    say_why(page)
 
 
 def record(page: Page) -> None:
@@ -146,3 +137,40 @@ def test_a_pasted_trace_becomes_a_case_whose_replay_is_red(entered: Any, people:
     say_why(page)
     expect(page.get_by_role("main")).to_contain_text("violated")
     assert Capture.objects.get().drafts.get().case == Case.objects.get()
+
+
+PAGES = (
+    "/captures/",
+    "/captures/?q=nothing-like-it",
+    "/captures/new/",
+    "/captures/RC-T1/",
+    "/captures/RC-T1/runs/0/?at=2",
+    "/captures/RC-T1/runs/0/draft/",
+    "/captures/RC-T1/runs/0/expectation/",
+    "/captures/RC-T1/runs/0/case/",
+)
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_no_page_of_a_capture_has_a_fault_that_axe_finds(
+    browser: Browser, live_server: Any, axe: str, project: Project, everyone: User, theme: str, width: int
+) -> None:
+    capture = factories.drafted(project, everyone)
+    made = signed_in(browser, live_server.url, everyone, color_scheme=theme, viewport={"width": width, "height": 900})
+    faults = {"closed": axe_faults(made.open("/captures/RC-T1/runs/0/draft/"), axe)}
+    faults["asks"] = axe_faults(made.open("/captures/RC-T1/runs/0/"), axe)
+    raw_reads.begin(everyone, capture=capture, reason="Ticket 4711.")
+    faults |= {address: axe_faults(made.open(address), axe) for address in PAGES}
+    page = made.open("/captures/new/")
+    page.get_by_role("button", name="Capture it").click()
+    faults["refused"] = axe_faults(page, axe)
+    page = made.open("/captures/RC-T1/runs/0/expectation/")
+    for summary in page.locator(".offer summary").all():
+        summary.click()
+    faults["offers"] = axe_faults(page, axe)
+    page = made.open("/captures/RC-T1/runs/0/draft/")
+    page.get_by_label("Identity claims").fill("{")
+    page.get_by_role("button", name="Save", exact=True).click()
+    faults["malformed"] = axe_faults(page, axe)
+    made.context.close()
+    assert {name: found for name, found in faults.items() if found} == {}

@@ -20,6 +20,13 @@ from tests.web import recorded
 PAGES = (
     "/cases/",
     "/cases/new/",
+    "/captures/",
+    "/captures/new/",
+    "/captures/RC-T1/",
+    "/captures/RC-T1/runs/0/",
+    "/captures/RC-T1/runs/0/draft/",
+    "/captures/RC-T1/runs/0/expectation/",
+    "/captures/RC-T1/runs/0/case/",
     "/cases/RC-1/",
     "/cases/RC-1/comparisons/1/",
     "/cases/RC-1/comparisons/1/?show=all",
@@ -69,6 +76,7 @@ def full(case: Case, everyone: User) -> None:
     comments.add(everyone, revision=revision, pointer="/events/0/outcome", text="Whose state?")
     factories.control(revision, everyone)
     recorded.compared(case, everyone, stderr="boom")
+    factories.drafted(case.project, everyone)
 
 
 def test_no_page_holds_code_that_the_policy_must_allow(signed_in: Client, full: None) -> None:
