@@ -8,7 +8,7 @@ from django.db import transaction
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import ADMINISTERS
 from replaycases.cases import events, policies, texts
-from replaycases.cases.models import CaptureRule, RuleKind
+from replaycases.cases.models import BufferedTrace, CaptureRule, RuleKind
 from replaycases.importers.otlp.values import is_hex
 
 MOST = 50
@@ -16,8 +16,9 @@ MOST = 50
 
 
 def add(actor: User, *, project: Project, kind: RuleKind, key: str = "", value: str = "") -> CaptureRule:
-    """A new rule, or the same one as it is, enabled. Raises PermissionDenied, ValidationError for one that lacks a part
-    or has one that says nothing, and for one too many."""
+    """A new rule, or the same one as it is, enabled. It is about what comes from now on, and for a named trace also
+    about what came. Raises PermissionDenied, ValidationError for one that lacks a part or has one that says nothing,
+    and for one too many."""
     policies.refuse_tokens(actor)
     said = _said(kind, key, value)
     with transaction.atomic():
@@ -30,6 +31,8 @@ def add(actor: User, *, project: Project, kind: RuleKind, key: str = "", value: 
             rule = CaptureRule(project=project, created_by=actor, **said)
         rule.enabled = True
         rule.save()
+        if kind == RuleKind.TRACE:  # what came of it already is wanted too; of the others it is not known any more
+            BufferedTrace.objects.filter(project=project, trace_id=rule.value, rule=None).update(rule=rule)
         _record(actor, rule, "capture_rule.added")
     return rule
 

@@ -147,9 +147,9 @@ def release(payloads: Q) -> None:
 
 
 def discard(payloads: Iterable[UUID]) -> None:
-    """Destroy bytes of which nobody made anything, with their rows: nothing tells of them any more. Raises
-    ProtectedError for those that something refers to."""
-    Payload.objects.filter(pk__in=list(payloads)).defer("body").delete()
+    """Destroy bytes of which nobody made anything, with their rows: nothing tells of them any more. A
+    receipt stays. Raises ProtectedError for those that something refers to."""
+    Payload.objects.filter(pk__in=list(payloads), purged_at=None).defer("body").delete()
 
 
 def read(payload: Payload) -> bytes:

@@ -31,6 +31,7 @@ ID_LENGTH = 32
 SLACK = timedelta(hours=1)
 """How much longer the bytes may be opened than they are kept: a batch goes with its traces and not by itself."""
 DROPPED_AT_ONCE = 200
+LOOKED_UP_AT_ONCE = 1000
 _LINK = BufferedTrace.batches.through
 
 
@@ -63,45 +64,23 @@ class _Sorted:
 
 def receive(sender: User, *, project: Project, signal: Signal, body: bytes, protobuf: bool) -> Received:
     """Keep what a request holds. The same request again changes nothing. Raises PermissionDenied, ImportRefused for a
-    body that is no request, BufferFull."""
+    body that is no request, EvidenceTooLarge, BufferFull."""
     access.require(sender, project, *CAPTURES)
-    assert sender.token is not None
     rows: Sequence[Span | LogRecord]
-    rows = (
-        envelope.read_traces(body, protobuf=protobuf)
-        if signal == "traces"
-        else envelope.read_logs(body, protobuf=protobuf)
-    )
-    sorted_ = _sorted(rows, list(CaptureRule.objects.filter(project=project, enabled=True).order_by("created_at")))
-    if not sorted_.parts:
-        return _received(sorted_.nameless, 0)
-    kept = _head(signal, protobuf) + body
-    now = timezone.now()
-    with transaction.atomic():
-        inbox = _locked_inbox(project)
-        if TraceBatch.objects.filter(project=project, payload__digest=evidence.digest_of(kept)).exists():
-            return _received(sorted_.nameless, 0)
-        there = {one.trace_id: one for one in BufferedTrace.objects.filter(project=project, trace_id__in=sorted_.parts)}
-        full = _full(sorted_, there)
-        taken = {name: part for name, part in sorted_.parts.items() if name not in full}
-        too_many = sum(sorted_.parts[name].rows for name in full)
-        if not taken:
-            return _received(sorted_.nameless, too_many)
-        dropped = _make_room(inbox, bytes_=len(kept), traces=sum(name not in there for name in taken), now=now)
-        there = {name: one for name, one in there.items() if one.pk not in dropped}
-        ends = now + timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS) + SLACK
-        try:
-            payload = evidence.store(project, kept, media_type=BATCH_TYPE, expires_at=ends)
-        except evidence.EvidenceDestroyed:
-            rejected = sum(part.rows for part in sorted_.parts.values())
-            return Received(rejected=rejected, why="This request came before, and its time is over.")
-        batch = TraceBatch.objects.create(project=project, payload=payload, received_at=now)
-        traces = [_with(there.get(name), name, part, sender.token, signal, now) for name, part in taken.items()]
-        _write(traces, batch)
-        inbox.bytes += len(kept)
-        inbox.traces += sum(name not in there for name in taken)
-        inbox.save()
-    return _received(sorted_.nameless, too_many)
+    if signal == "traces":
+        rows = envelope.read_traces(body, protobuf=protobuf)
+    else:
+        rows = envelope.read_logs(body, protobuf=protobuf)
+    found = _sorted(rows, list(CaptureRule.objects.filter(project=project, enabled=True).order_by("created_at")))
+    if not found.parts:
+        return _received(found.nameless, 0)
+    try:
+        with transaction.atomic():
+            too_many = _keep(sender, project, signal, found, _head(signal, protobuf) + body)
+    except evidence.EvidenceDestroyed:
+        rejected = sum(part.rows for part in found.parts.values())
+        return Received(rejected=found.nameless + rejected, why="This request came before, and its time is over.")
+    return _received(found.nameless, too_many)
 
 
 def look() -> int:
@@ -109,11 +88,12 @@ def look() -> int:
     over = timezone.now() - timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS)
     gone = 0
     for project in Project.objects.filter(pk__in=BufferedTrace.objects.filter(first_at__lt=over).values("project")):
-        with transaction.atomic():
-            inbox = _locked_inbox(project)
-            old = BufferedTrace.objects.filter(project=project, first_at__lt=over)
-            gone += len(_drop(inbox, list(old.values_list("pk", flat=True))))
-            inbox.save()
+        old = BufferedTrace.objects.filter(project=project, first_at__lt=over).order_by("first_at")
+        while first := list(old.values_list("pk", flat=True)[:DROPPED_AT_ONCE]):
+            with transaction.atomic():
+                inbox = _locked_inbox(project)
+                gone += len(_drop(inbox, first))
+                inbox.save()
     return gone
 
 
@@ -176,9 +156,42 @@ def _received(nameless: int, too_many: int) -> Received:
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
+def _keep(sender: User, project: Project, signal: Signal, found: _Sorted, kept: bytes) -> int:
+    """Write what was sent, unless it was before. How many spans or records were too many for their traces."""
+    assert sender.token is not None
+    inbox, now = _locked_inbox(project), timezone.now()
+    if TraceBatch.objects.filter(project=project, payload__digest=evidence.digest_of(kept)).exists():
+        return 0
+    there = _there(project, list(found.parts))
+    full = _full(found, there)
+    taken = {name: part for name, part in found.parts.items() if name not in full}
+    too_many = sum(found.parts[name].rows for name in full)
+    if not taken:
+        return too_many
+    dropped = _make_room(inbox, bytes_=len(kept), traces=sum(name not in there for name in taken), now=now)
+    there = {name: one for name, one in there.items() if one.pk not in dropped}
+    ends = now + timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS) + SLACK
+    payload = evidence.store(project, kept, media_type=BATCH_TYPE, expires_at=ends)
+    batch = TraceBatch.objects.create(project=project, payload=payload, received_at=now)
+    _write([_with(there.get(name), name, part, sender.token, signal, now) for name, part in taken.items()], batch)
+    inbox.bytes += len(kept)
+    inbox.traces += sum(name not in there for name in taken)
+    inbox.save()
+    return too_many
+
+
 def _locked_inbox(project: Project) -> TraceInbox:
     TraceInbox.objects.bulk_create([TraceInbox(project=project)], ignore_conflicts=True)
     return TraceInbox.objects.select_for_update().get(project=project)
+
+
+def _there(project: Project, names: Sequence[str]) -> dict[str, BufferedTrace]:
+    """Those of the traces that are kept, by their ids."""
+    found: dict[str, BufferedTrace] = {}
+    for start in range(0, len(names), LOOKED_UP_AT_ONCE):
+        some = names[start : start + LOOKED_UP_AT_ONCE]
+        found |= {one.trace_id: one for one in BufferedTrace.objects.filter(project=project, trace_id__in=some)}
+    return found
 
 
 def _full(found: _Sorted, there: dict[str, BufferedTrace]) -> set[str]:
@@ -222,7 +235,10 @@ def _write(traces: Sequence[BufferedTrace], batch: TraceBatch) -> None:
 
 
 def _make_room(inbox: TraceInbox, *, bytes_: int, traces: int, now: datetime) -> set[UUID]:
-    """Drop traces until this much more has room: those that ended, then those that are quiet, the oldest first."""
+    """Drop traces until this much more has room: those that ended, then those that are quiet, the oldest first. Raises
+    EvidenceTooLarge for what never has room, BufferFull for what has none now."""
+    if bytes_ > settings.REPLAYCASES_OTLP_BUFFER_BYTES or traces > settings.REPLAYCASES_OTLP_BUFFER_TRACES:
+        raise evidence.EvidenceTooLarge("one request is larger than the whole buffer")
     quiet = now - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
     gone: set[UUID] = set()
     while over := _over(inbox, bytes_, traces):

@@ -42,7 +42,7 @@ def capture_trace(actor: User, *, project: Project, trace_id: str) -> Capture:
 def look() -> int:
     """Capture what a rule wants and what has been quiet for a while, in the name of who sent it. Returns how many."""
     quiet = timezone.now() - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
-    wanted = BufferedTrace.objects.filter(rule__isnull=False, capture=None, why_not="", last_at__lt=quiet)
+    wanted = BufferedTrace.objects.filter(rule__enabled=True, capture=None, why_not="", last_at__lt=quiet)
     return sum(map(_by_rule, wanted.select_related("project", "token__user").order_by("last_at")[:AT_ONCE]))
 
 

@@ -144,6 +144,23 @@ def test_a_program_writes_a_draft_and_does_not_read_what_was_chosen(project: Pro
     assert qa.get(f"{ADDRESS}{capture}/runs/0/draft/").json()["choices"] is None
 
 
+def test_what_was_chosen_is_read_by_who_says_why(api: APIClient, project: Project) -> None:
+    capture = send(api).json()["id"]
+    choose(api, capture)
+    address = f"{ADDRESS}{capture}/runs/0/draft/"
+    assert api.get(address).json()["choices"] is None
+    assert api.post("/api/v1/raw-reads/", {"capture": capture, "reason": "INC-7"}, format="json").status_code == 201
+    assert api.get(address).json()["choices"] == CHOICES
+
+
+def test_a_program_makes_a_case_of_what_it_drafted(project: Project, everyone: User) -> None:
+    program = program_of(everyone, project, Scope.CAPTURES, Scope.CASES)
+    capture = send(program).json()["id"]
+    choose(program, capture)
+    made = program.post(f"{ADDRESS}{capture}/runs/0/case/", STATEMENT, format="json")
+    assert (made.status_code, made.json()["created_by"]) == (201, str(everyone.pk))
+
+
 @pytest.mark.parametrize("choices", [{"colour": "red"}, {"none": ["tool"]}])
 def test_a_choice_that_cannot_be_made_is_refused_with_its_pointer(
     api: APIClient, project: Project, choices: dict[str, Any]

@@ -150,6 +150,23 @@ def test_no_more_bytes_are_kept_than_the_settings_say(sender: User, settings: An
     assert TraceBatch.objects.count() == Payload.objects.count()
 
 
+@pytest.mark.parametrize("limit", ["BYTES", "TRACES"])
+def test_a_request_that_is_larger_than_the_buffer_is_refused_for_good(sender: User, settings: Any, limit: str) -> None:
+    setattr(settings, f"REPLAYCASES_OTLP_BUFFER_{limit}", 1)
+    with pytest.raises(evidence.EvidenceTooLarge):
+        receive(sender, as_json(span(1), span(1, trace=OTHER)))
+    assert not Payload.objects.exists()
+
+
+def test_a_request_of_very_many_traces_is_kept(sender: User) -> None:
+    receive(sender, as_json(*(span(1, trace=f"{number:032x}") for number in range(1, 1500))))
+    receive(sender, as_json(*(span(2, parent=1, trace=f"{number:032x}") for number in range(1, 1500))))
+    assert set(BufferedTrace.objects.values_list("spans", flat=True)) == {2}
+    age(timedelta(days=1))
+    assert trace_buffer.look() == 1499
+    assert not Payload.objects.exists()
+
+
 def test_a_buffer_that_is_full_of_traces_that_go_on_takes_nothing(sender: User, settings: Any) -> None:
     settings.REPLAYCASES_OTLP_BUFFER_TRACES = 1
     receive(sender, as_json(span(1, parent=9)))
@@ -260,6 +277,26 @@ def test_a_trace_that_no_rule_wants_is_not_captured(
 def test_a_rule_that_is_switched_off_wants_nothing(of: factories.People, sender: User, administrator: User) -> None:
     capture_rules.set_enabled(administrator, rule=rule(administrator, of, RuleKind.ERROR), enabled=False)
     receive(sender, as_json(chat(), span(2, parent=1, error=True)))
+    age()
+    assert trace_captures.look() == 0
+
+
+def test_a_rule_about_a_trace_wants_what_came_of_it_before(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    receive(sender, as_json(chat(), chat(1, trace=OTHER)))
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    age()
+    assert trace_captures.look() == 1
+    assert Capture.objects.get().trace_id == TRACE
+
+
+def test_what_a_rule_wanted_before_it_was_switched_off_is_not_captured(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    wanted = rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    receive(sender, as_json(chat()))
+    capture_rules.set_enabled(administrator, rule=wanted, enabled=False)
     age()
     assert trace_captures.look() == 0
 
