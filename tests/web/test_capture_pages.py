@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, choosing, drafts
+from replaycases.cases import captures, choosing, drafts, raw_reads
 from replaycases.cases.models import Capture, Case, Draft, Origin
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
@@ -50,6 +50,12 @@ def client(responder: User) -> Client:
 @pytest.fixture
 def capture(responder: User, project: Project) -> Capture:
     return captures.bring(responder, project=project, data=TRACE, origin=Origin.PASTE, symptom="It said so.")
+
+
+@pytest.fixture
+def opened(capture: Capture, responder: User) -> None:
+    """The draft of its run is shown to the responder."""
+    raw_reads.begin(responder, capture=capture, reason="Ticket 9.")
 
 
 def choices() -> dict[str, Any]:
@@ -288,6 +294,7 @@ def test_the_run_record_is_kept(client: Client, capture: Capture) -> None:
     }
 
 
+@pytest.mark.usefixtures("opened")
 def test_what_was_kept_comes_back_into_the_form(client: Client, capture: Capture) -> None:
     said = {**NAMED, "ignore": "refund /note", "tool1-action": "refund", "tool1-rejected": "(?i)error"}
     send(client, f"{RUN}draft/", **said)
@@ -328,6 +335,7 @@ def test_a_malformed_part_is_refused_beside_it(
     assert not Draft.objects.exists()
 
 
+@pytest.mark.usefixtures("opened")
 def test_what_keeps_the_draft_from_being_a_fixture_is_said(client: Client, capture: Capture) -> None:
     send(client, f"{RUN}draft/", **{**NAMED, "frozen_at": "yesterday"})
     assert "time.frozen-at" in page(client, f"{RUN}draft/")
@@ -342,6 +350,7 @@ def named(client: Client, capture: Capture) -> Capture:
     return capture
 
 
+@pytest.mark.usefixtures("opened")
 def test_a_check_is_tried_on_the_recorded_run(client: Client, named: Capture) -> None:
     send(client, f"{RUN}expectation/checks/", **CLAIM)
     html = page(client, f"{RUN}expectation/")
@@ -349,6 +358,7 @@ def test_a_check_is_tried_on_the_recorded_run(client: Client, named: Capture) ->
     assert "The final message makes this claim." in html
 
 
+@pytest.mark.usefixtures("opened")
 def test_nothing_is_shown_as_held_or_violated_that_was_not_computed(client: Client, capture: Capture) -> None:
     send(client, f"{RUN}expectation/checks/", **CLAIM)
     html = page(client, f"{RUN}expectation/")
@@ -471,6 +481,7 @@ def test_the_expectation_is_written_as_json(client: Client, named: Capture) -> N
     assert "{&quot;boundary&quot;: x" in html
 
 
+@pytest.mark.usefixtures("opened")
 def test_an_expectation_that_is_none_is_kept_and_said_to_be_none(client: Client, named: Capture) -> None:
     send(client, f"{RUN}expectation/", expected='{"boundary": ["gone"], "prohibited_claims": "all", "mood": 1}')
     html = page(client, f"{RUN}expectation/")
@@ -492,6 +503,7 @@ STATEMENT: dict[str, Any] = {
 }
 
 
+@pytest.mark.usefixtures("opened")
 def test_the_case_is_made_with_the_incident_seen(client: Client, expecting: Capture) -> None:
     assert "The incident is seen." in page(client, f"{RUN}case/")
     send(client, f"{RUN}case/", **STATEMENT)
@@ -508,6 +520,7 @@ def test_a_vague_statement_is_refused_beside_its_part(client: Client, expecting:
     assert not Case.objects.exists()
 
 
+@pytest.mark.usefixtures("opened")
 def test_without_an_expectation_there_is_no_case(client: Client, named: Capture) -> None:
     assert "Say first what must and must not happen." in page(client, f"{RUN}case/")
     send(client, f"{RUN}case/", 422, **STATEMENT)
@@ -520,6 +533,7 @@ def test_a_second_case_is_not_made_of_one_draft(client: Client, expecting: Captu
     assert Case.objects.count() == 1
 
 
+@pytest.mark.usefixtures("opened")
 def test_a_changed_draft_is_the_next_revision_of_its_case(client: Client, expecting: Capture) -> None:
     send(client, f"{RUN}case/", **STATEMENT)
     send(client, f"{RUN}expectation/checks/", add="action_counts", action="refund", min=1)
@@ -565,3 +579,25 @@ def test_who_may_not_read_raw_evidence_is_not_asked_why(looking: Client, capture
     assert "which your roles do not read" in html
     assert "Why do you need to read it?" not in html
     assert looking.post("/captures/RC-T1/raw-reads/", {"reason": "x"}).status_code == 403
+
+
+@pytest.mark.parametrize("part", ["draft", "expectation", "case"])
+def test_a_draft_quotes_the_recording_and_is_shown_to_who_said_why(
+    client: Client, expecting: Capture, part: str
+) -> None:
+    address = f"{RUN}{part}/"
+    html = page(client, address)
+    assert "Why do you need to read it?" in html
+    assert "The draft is raw evidence" in html
+    assert "It is refunded." not in html
+    answer = client.post("/captures/RC-T1/raw-reads/", {"reason": "Ticket 9.", "next": address})
+    assert answer.headers["Location"] == address
+    html = page(client, address)
+    assert "Why do you need to read it?" not in html
+    assert "open to you until" in html
+
+
+def test_what_somebody_sent_is_answered_without_being_asked(client: Client, expecting: Capture) -> None:
+    html = send(client, f"{RUN}draft/", 422, identity="{", case_id="x")
+    assert "Nothing was saved" in html
+    assert "Why do you need to read it?" not in html

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -22,6 +21,7 @@ from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.supplied import supplied_from
+from replaycases.web import raw_reading
 from replaycases.web.captures import draft_page, loading
 from replaycases.web.captures.case_forms import MakeCaseForm, ReviseForm
 from replaycases.web.captures.draft_form import RunRecordForm
@@ -45,6 +45,18 @@ def unreadable(request: HttpRequest, capture: Capture, run: int, why: str) -> Ht
     return render(request, "captures/gone.html", context, status=410 if capture.purged_at else 409)
 
 
+def closed(request: HttpRequest, shared: dict[str, Any], title: str) -> HttpResponse | None:
+    """The page in place of a draft that is not open to this person: what was chosen may quote the recording, and it is
+    tried on it. None where it is open, and in the answer to what they sent."""
+    draft = shared["draft"]
+    if draft is None:
+        return None
+    raw = shared["raw"] = raw_reading.of(request, draft, back=request.path)
+    if not raw.asks or request.POST:
+        return None
+    return render(request, "captures/closed.html", {**shared, "title": title})
+
+
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
@@ -53,6 +65,9 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
     if opened.recording is None:
         return unreadable(request, capture, run, opened.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="draft")
+    asks = closed(request, shared, "Run record")
+    if asks is not None:
+        return asks
     choices = _choices(shared["draft"])
     try:
         outline = outlines.outline(opened.recording, run)
@@ -145,13 +160,16 @@ def _add_errors(form: Any, refused: ValidationError) -> None:
 
 def _render_case(
     request: HttpRequest,
-    shared: Mapping[str, Any],
+    shared: dict[str, Any],
     form: MakeCaseForm,
     *,
     revise: ReviseForm | None = None,
     findings: list[Finding] | None = None,
 ) -> HttpResponse:
     user, draft = user_of(request), shared["draft"]
+    asks = closed(request, shared, "Make the case")
+    if asks is not None:
+        return asks
     try:
         tried = previews.preview(user, draft) if draft else None
     except (InvalidTransition, EvidenceDestroyed) as gone:

@@ -15,7 +15,7 @@ from replaycases.cases.models import Capture
 from replaycases.importers.findings import ImportRefused
 from replaycases.web.captures import expectation_edit, expectation_page, loading
 from replaycases.web.captures.check_forms import BY_NAME, CheckForm
-from replaycases.web.captures.draft_views import drafted, unreadable
+from replaycases.web.captures.draft_views import closed, drafted, unreadable
 from replaycases.web.captures.json_field import JsonField
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.forms import StyledForm
@@ -99,6 +99,9 @@ def _render(
     if opened.recording is None:
         return unreadable(request, capture, run, opened.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="expectation")
+    asks = closed(request, shared, "Expectation")
+    if asks is not None:
+        return asks
     draft = shared["draft"]
     choices = drafts.choices_of(draft) if draft is not None else {}
     try:
