@@ -1,8 +1,9 @@
 """The `replaycases` command. Only `pull`, `push-results` and `capture` speak to a server.
 
-Exit codes: 0 well · 2 usage · 10 fixture invalid · 20 not reproduced · 30 current regression · 40 not comparable or one
-side missing · 50 diverged, undetermined and the like · 60 environment or adapter. With several results the smallest
-that is not zero; all are listed. A command that a signal ends exits 128 and the signal's number.
+Exit codes: 0 well · 2 usage · 10 fixture invalid · 11 provenance or expiry · 20 not reproduced · 30 current regression
+· 40 not comparable or one side missing · 50 diverged, undetermined and the like · 60 environment or adapter. With
+several results the smallest that is not zero; all are listed. A command that a signal ends exits 128 and the signal's
+number.
 """
 
 from __future__ import annotations
@@ -12,7 +13,18 @@ import signal
 import sys
 from types import FrameType
 
-from replaycases.cli import capture, compare, importing, init, pull, push_results, replay, suite, validate
+from replaycases.cli import (
+    capture,
+    check_metadata,
+    compare,
+    importing,
+    init,
+    pull,
+    push_results,
+    replay,
+    suite,
+    validate,
+)
 from replaycases.cli.output import OutputFailed, complain, drop_output, end_output, say_findings, take_streams
 from replaycases.cli.reading import USAGE, Refused
 
@@ -65,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="replaycases", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (validate, replay, compare, suite, importing, init, capture, pull, push_results):
+    for module in (validate, check_metadata, replay, compare, suite, importing, init, capture, pull, push_results):
         module.add_to(commands)
     return parser
 

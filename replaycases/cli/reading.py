@@ -20,7 +20,7 @@ LARGEST = MANIFEST_LIMITS.max_bytes
 
 USAGE = 2
 INVALID = 10
-NOT_FIXTURES = (".detect.json", ".mutation.json", ".manifest.json")
+NOT_FIXTURES = (".detect.json", ".mutation.json", ".manifest.json", ".metadata.json")
 NO_FIXTURE_NAMES = ("suite.json", LANE_FILE)
 
 

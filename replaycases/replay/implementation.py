@@ -1,7 +1,8 @@
 """An implementation: the code under test, named by a JSON file, identified by what its folder contains.
 
-The file: {name, version, commit, path, adapter, python?, serving?, clock?, contracts?}. `path` and `python` are
-relative to the file. `adapter` is {kind: "python", target: "package.module:function"} or {kind: "command", argv}.
+The file: {name, version, commit, path, adapter, python?, serving?, clock?, contracts?, parsers?}. `path` and `python`
+are relative to the file, `parsers` to the folder that `path` names. `adapter` is {kind: "python", target:
+"package.module:function"} or {kind: "command", argv}.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LARGEST_SPEC = 1024 * 1024
 """Bytes of an implementation file."""
 
 _REQUIRED = ("name", "version", "commit", "path", "adapter")
-_OPTIONAL = ("python", "serving", "clock", "contracts")
+_OPTIONAL = ("python", "serving", "clock", "contracts", "parsers")
 _NAME = r"[^\W\d]\w*"
 _TARGET = re.compile(rf"{_NAME}(?:\.{_NAME})*:{_NAME}(?:\.{_NAME})*")
 _CLOCKS: dict[Any, Literal["frozen", "injected"]] = {"frozen": "frozen", "injected": "injected"}
@@ -59,7 +60,8 @@ Adapter = PythonAdapter | CommandAdapter
 class Implementation:
     """`digest` covers the mounted files and the adapter, and nothing else: two implementations with the same code
     are the same, whatever they call themselves. `python` is the absolute path of an interpreter (of a virtual
-    environment that was named: the one in it); None lets the sandbox choose. `entries` is what will be mounted."""
+    environment that was named: the one in it); None lets the sandbox choose. `entries` is what will be mounted.
+    `parsers` are the files and folders below `path` that recorded answers pass through."""
 
     name: str
     version: str
@@ -72,6 +74,7 @@ class Implementation:
     serving: Mapping[str, Any] | None = None
     clock: Literal["frozen", "injected"] | None = None
     contracts: Mapping[str, str] = field(default_factory=dict)
+    parsers: tuple[str, ...] = ()
 
 
 def load_implementation(path: Path, *, limits: TreeLimits = TREE_LIMITS) -> Implementation:
@@ -97,6 +100,7 @@ def load_implementation(path: Path, *, limits: TreeLimits = TREE_LIMITS) -> Impl
         serving=spec.serving(),
         clock=spec.clock(),
         contracts=spec.contracts(),
+        parsers=spec.parsers(root),
     )
 
 
@@ -181,6 +185,17 @@ class _Spec:
         if not isinstance(found, dict):
             raise self.fault("/contracts", "not an object", "write {contract: version}")
         return {key: self._text(f"/contracts/{escape(key)}", value) for key, value in found.items()}
+
+    def parsers(self, root: Path) -> tuple[str, ...]:
+        found = self.document.get("parsers", [])
+        if not isinstance(found, list):
+            raise self.fault("/parsers", "not a list", "write the paths of parsers and validators")
+        for index, path in enumerate(found):
+            pointer = f"/parsers/{index}"
+            named = Path(self._text(pointer, path))
+            if named.is_absolute() or ".." in named.parts or not os.path.lexists(root / named):
+                raise self.fault(pointer, "no file or folder below `path`", "write a path relative to it")
+        return tuple(found)
 
     def _parsed(self) -> Any:
         try:
