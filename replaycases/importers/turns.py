@@ -28,24 +28,29 @@ ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-# The type of a block, part or item -> where its id, its tool and its payload stand.
+CUSTOM = (("call_id", "id"), ("name",), ("input",))
+# The type of a block, part or item -> where its id, its tool and its payload stand. A tool that has no name is called
+# what the type says.
 CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "tool_use": (("id",), ("name",), ("input",)),
     "tool_call": (("id",), ("name",), ("arguments", "args")),
     "tool-call": (("toolCallId",), ("toolName",), ("input", "args")),
     "function_call": (("call_id", "id"), ("name",), ("arguments",)),
-    "custom_tool_call": (("call_id", "id"), ("name",), ("input",)),
+    "custom_tool_call": CUSTOM,
+    "local_shell_call": (("call_id",), (), ("action",)),
+    "shell_call": (("call_id",), (), ("action",)),
+    "apply_patch_call": (("call_id",), (), ("operation",)),
+    "computer_call": (("call_id",), (), ("action",)),
 }
 ANSWERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "tool_result": (("tool_use_id",), ("name",), ("content",)),
     "tool_call_response": (("id",), ("name",), ("response", "result")),
     "tool-result": (("toolCallId",), ("toolName",), ("output", "result")),
-    "function_call_output": (("call_id",), ("name",), ("output",)),
-    "custom_tool_call_output": (("call_id",), ("name",), ("output",)),
+    **{f"{kind}_output": (("call_id",), ("name",), ("output",)) for kind in CALLS if kind.endswith("_call")},
 }
 PROVIDER_RUN = frozenset(
     {"server_tool_use", "mcp_tool_use", "server_tool_call", "web_search_call", "file_search_call", "mcp_call",
-     "code_interpreter_call", "image_generation_call", "tool_search_call"}
+     "mcp_list_tools", "code_interpreter_call", "image_generation_call", "tool_search_call"}
 )  # fmt: skip
 
 
@@ -123,6 +128,12 @@ def provider_run(message: JSON, source: str) -> list[str]:
     return own + [place for _, place, block in _blocks(plain, source) if _kind(block) in PROVIDER_RUN]
 
 
+def called_in(block: dict[str, JSON], source: str) -> AskedCall | str | None:
+    """The call that a block, part or item is; the pointer to one that should be a call and is none."""
+    kind = _kind(block)
+    return _named(block, CALLS[kind], source) if kind in CALLS else None
+
+
 def _is_pair(message: JSON) -> bool:
     return isinstance(message, list) and len(message) == 2 and isinstance(message[0], str) and message[0] in ROLES
 
@@ -151,17 +162,13 @@ def _calls(plain: dict[str, JSON], source: str) -> tuple[tuple[AskedCall, ...], 
     extra = plain.get("additional_kwargs")
     extra = extra if isinstance(extra, dict) else {}
     listed = [*_listed(plain, "tool_calls", source), *_listed(plain, "invalid_tool_calls", source)]
-    in_blocks = [
-        _named(block, CALLS[block["type"]], place)
-        for _, place, block in _blocks(plain, source)
-        if _kind(block) in CALLS
-    ]
+    in_blocks = [call for _, place, block in _blocks(plain, source) if (call := called_in(block, place))]
     old = [
         _function(holder["function_call"], holder["function_call"], f"{place}/function_call")
         for holder, place in ((plain, source), (extra, f"{source}/additional_kwargs"))
         if holder.get("function_call")
     ]
-    itself = [_named(plain, CALLS[plain["type"]], source)] if _kind(plain) in CALLS else []
+    itself = [call for call in [called_in(plain, source)] if call]
     places = (listed, [*_listed(extra, "tool_calls", f"{source}/additional_kwargs")], in_blocks, old, itself)
     found = max(places, key=len)
     return tuple(call for call in found if isinstance(call, AskedCall)), [c for c in found if isinstance(c, str)]
@@ -179,6 +186,8 @@ def _listed(holder: dict[str, JSON], key: str, source: str) -> Iterator[AskedCal
             yield place
         elif isinstance(call.get("function"), dict):
             yield _function(call, call["function"], place)
+        elif isinstance(call.get("custom"), dict):
+            yield _named({**call["custom"], "type": "custom_tool_call", "call_id": call.get("id")}, CUSTOM, place)
         else:
             yield _named(call, (("id",), ("name", "function"), ("arguments", "args", "input")), place)
 
@@ -192,11 +201,11 @@ def _function(call: JSON, function: JSON, place: str) -> AskedCall | str:
 
 def _named(block: dict[str, JSON], keys: tuple[tuple[str, ...], ...], place: str) -> AskedCall | str:
     ids, names, payloads = keys
-    tool = _text(_first(block, names))
+    tool = _text(_first(block, names)) if names else _kind(block).removesuffix("_call")
     if tool is None:
         return place
     raw = _first(block, payloads)
-    arguments = raw if block.get("type") == "custom_tool_call" else arguments_of(raw)
+    arguments = raw if keys is CUSTOM or not names else arguments_of(raw)
     return AskedCall(source=place, tool=tool, arguments=arguments, call_id=_text(_first(block, ids)))
 
 
@@ -219,7 +228,7 @@ def _answer(block: dict[str, JSON], keys: tuple[tuple[str, ...], ...], place: st
     failed = any(block.get(key) is True for key in ("is_error", "isError", "error")) or block.get("status") == "error"
     return GivenAnswer(
         source=place,
-        value=value,
+        value=None if failed else value,
         error=failure(value) if failed else None,
         call_id=_text(_first(block, ids)),
         tool=_text(_first(block, names)),

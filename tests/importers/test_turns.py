@@ -76,6 +76,22 @@ def test_a_content_that_is_more_than_texts_stays_as_it_is(content: JSON) -> None
     assert turn_of({"role": "user", "content": content}, "").content == content
 
 
+@pytest.mark.parametrize(("item", "tool", "arguments"), [
+    ({"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}}, "shell", {"commands": ["ls"]}),
+    ({"type": "custom_tool_call", "call_id": "c1", "name": "sql", "input": "{}"}, "sql", "{}"),
+    ({"role": "assistant", "tool_calls": [{"id": "c1", "custom": {"name": "sql", "input": "{}"}}]}, "sql", "{}"),
+])  # fmt: skip
+def test_calls_that_are_made_with_an_action_or_a_text_keep_it(item: JSON, tool: str, arguments: JSON) -> None:
+    (call,) = turn_of(item, "/m").calls
+    assert (call.tool, call.arguments, call.call_id) == (tool, arguments, "c1")
+
+
+def test_a_call_and_an_answer_of_which_only_the_frame_was_recorded_hold_nothing() -> None:
+    asked = turn_of({"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "look"}}]}, "/m")
+    told = turn_of({"role": "tool", "tool_call_id": "c1"}, "/m")
+    assert (asked.calls[0].arguments, told.answers[0].answered) == (None, False)
+
+
 def test_items_of_one_response_are_one_turn_wherever_the_call_stands_among_them() -> None:
     call, said = CALLS[6], {"role": "assistant", "content": "so"}
     for items in ([call, said], [call, {"type": "message", **said}], [{"type": "reasoning"}, call, said]):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from replaycases.importers.exchanges import AskedCall, GivenAnswer, Role, Turn
+from replaycases.importers.exchanges import Turn
 from replaycases.importers.http.codec import (
     Codec,
     Notes,
@@ -18,7 +17,7 @@ from replaycases.importers.http.codec import (
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
-from replaycases.importers.turns import arguments_of, failure, text_of
+from replaycases.importers.turns import arguments_of, text_of, turn_of, turns_of
 
 JSON = Any
 SETTINGS = frozenset(
@@ -65,57 +64,14 @@ def recognises(exchange: HttpExchange) -> bool:
 def sent(request: dict[str, JSON], base: str) -> tuple[Turn, ...]:
     system = request.get("system")
     first = [Turn(role="system", raw={"role": "system", "content": system}, content=text_of(system))] if system else []
-    messages = objects(request.get("messages"))
-    return (*first, *(_turn(message, f"{base}/messages/{at}") for at, message in messages))
-
-
-def _turn(message: dict[str, JSON], source: str) -> Turn:
-    content = message.get("content")
-    if message.get("role") == "assistant":
-        calls, damaged = asked(content, f"{source}/content"), unread(content, f"{source}/content")
-        said = text_of(content)
-        return Turn(role="assistant", raw=message, content=said, calls=calls, source=source, unread=damaged)
-    answers = tuple(_answers(content, f"{source}/content"))
-    role: Role = "system" if message.get("role") == "system" else "tool" if answers else "user"
-    return Turn(role=role, raw=message, content=text_of(content), answers=answers, source=source)
-
-
-def asked(content: JSON, source: str) -> tuple[AskedCall, ...]:
-    return tuple(
-        AskedCall(
-            source=f"{source}/{at}",
-            tool=block["name"],
-            arguments=arguments_of(block.get("input")),
-            call_id=text_or_none(block.get("id")),
-        )
-        for at, block in objects(content)
-        if block.get("type") == "tool_use" and text_or_none(block.get("name"))
-    )
-
-
-def unread(content: JSON, source: str) -> tuple[str, ...]:
-    """Pointers to what should be a call and is none."""
-    uses = ((at, block) for at, block in objects(content) if block.get("type") == "tool_use")
-    return tuple(f"{source}/{at}" for at, block in uses if not text_or_none(block.get("name")))
-
-
-def _answers(content: JSON, source: str) -> Iterator[GivenAnswer]:
-    for at, block in objects(content):
-        if block.get("type") == "tool_result":
-            told, failed = block.get("content"), block.get("is_error") is True
-            yield GivenAnswer(
-                source=f"{source}/{at}",
-                value=None if failed else told,
-                error=failure(told) if failed else None,
-                call_id=text_or_none(block.get("tool_use_id")),
-            )
+    return (*first, *turns_of(request.get("messages"), f"{base}/messages"))
 
 
 def said(response: dict[str, JSON], base: str) -> Said:
     content = response.get("content")
-    calls = asked(content, f"{base}/content")
+    turn = turn_of({"role": "assistant", "content": content}, base)
     notes = Notes()
-    notes.check(calls, unread(content, f"{base}/content"))
+    notes.check(turn.calls, turn.unread)
     for at, block in objects(content):
         _note_block(notes, block, f"{base}/content/{at}")
     if response.get("stop_reason") == "pause_turn":
@@ -123,7 +79,7 @@ def said(response: dict[str, JSON], base: str) -> Said:
         notes.server_side(f"{base}/stop_reason", text, boundary="model")
     texts = [block["text"] for _, block in objects(content) if isinstance(block.get("text"), str)]
     return Said(
-        choices=(calls,),
+        choices=(turn.calls,),
         said="".join(texts) or None,
         usage=usage_of(response.get("usage"), USAGE),
         returned_model=text_or_none(response.get("model")),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from replaycases.importers.exchanges import AskedCall, GivenAnswer, Turn
+from replaycases.importers.exchanges import Turn
 from replaycases.importers.http.codec import (
     Codec,
     Notes,
@@ -19,7 +18,7 @@ from replaycases.importers.http.codec import (
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
-from replaycases.importers.turns import arguments_of, text_of
+from replaycases.importers.turns import text_of, turn_of, turns_of
 
 JSON = Any
 SETTINGS = frozenset(
@@ -69,54 +68,7 @@ def recognises(exchange: HttpExchange) -> bool:
 
 
 def sent(request: dict[str, JSON], base: str) -> tuple[Turn, ...]:
-    return tuple(_turn(message, f"{base}/messages/{at}") for at, message in objects(request.get("messages")))
-
-
-def _turn(message: dict[str, JSON], source: str) -> Turn:
-    role, content = message.get("role"), text_of(message.get("content"))
-    if role in ("system", "developer"):
-        return Turn(role="system", raw=message, content=content)
-    if role == "user":
-        return Turn(role="user", raw=message, content=content, source=source)
-    if role in ("tool", "function"):
-        name = message.get("name") if role == "function" else None
-        answer = GivenAnswer(
-            source=source,
-            value=message.get("content"),
-            call_id=text_or_none(message.get("tool_call_id")),
-            tool=text_or_none(name),
-        )
-        return Turn(role="tool", raw=message, answers=(answer,))
-    calls, damaged = asked(message, source)
-    return Turn(role="assistant", raw=message, content=content, calls=calls, source=source, unread=damaged)
-
-
-def asked(message: dict[str, JSON], source: str) -> tuple[tuple[AskedCall, ...], tuple[str, ...]]:
-    """The calls of an assistant message (tool calls of both kinds, and the one function call of old), and pointers to
-    what should be a call and is none."""
-    held = tuple(_held(message, source))
-    calls = tuple(call for call in held if isinstance(call, AskedCall))
-    return calls, tuple(place for place in held if isinstance(place, str))
-
-
-def _held(message: dict[str, JSON], source: str) -> Iterator[AskedCall | str]:
-    listed = message.get("tool_calls") or []
-    for at, call in enumerate(listed if isinstance(listed, list) else [listed]):
-        yield _call(call, f"{source}/tool_calls/{at}")
-    old = message.get("function_call")
-    if old is not None:
-        yield _call({"function": old}, f"{source}/function_call")
-
-
-def _call(call: JSON, place: str) -> AskedCall | str:
-    held = call if isinstance(call, dict) else {}
-    kind = "custom" if isinstance(held.get("custom"), dict) else "function"
-    told = held.get(kind)
-    name = text_or_none(told.get("name")) if isinstance(told, dict) else None
-    if name is None or not isinstance(told, dict):
-        return place
-    given = told.get("input") if kind == "custom" else arguments_of(told.get("arguments"))
-    return AskedCall(source=place, tool=name, arguments=given, call_id=text_or_none(held.get("id")))
+    return turns_of(request.get("messages"), f"{base}/messages")
 
 
 def said(response: dict[str, JSON], base: str) -> Said:
@@ -126,14 +78,14 @@ def said(response: dict[str, JSON], base: str) -> Said:
         for at, choice in choices
         if isinstance(message := choice.get("message"), dict)
     ]
-    held = [asked(message, source) for message, source in messages]
+    turns = [turn_of(message, source) for message, source in messages]
     notes = Notes()
-    for (calls, damaged), (message, source) in zip(held, messages, strict=True):
+    for turn, (message, source) in zip(turns, messages, strict=True):
         custom = [at for at, call in objects(message.get("tool_calls")) if isinstance(call.get("custom"), dict)]
-        notes.check(calls, damaged, [f"{source}/tool_calls/{at}" for at in custom])
+        notes.check(turn.calls, turn.unread, [f"{source}/tool_calls/{at}" for at in custom])
     first = messages[0][0] if messages else {}
     return Said(
-        choices=tuple(calls for calls, _ in held),
+        choices=tuple(turn.calls for turn in turns),
         said=text_of(first.get("content") or first.get("refusal")),
         usage=usage_of(response.get("usage"), USAGE),
         returned_model=text_or_none(response.get("model")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from replaycases.importers.exchanges import Turn
+from replaycases.importers.exchanges import AskedCall, Turn
 from replaycases.importers.http.codec import (
     Codec,
     Notes,
@@ -18,8 +18,9 @@ from replaycases.importers.http.codec import (
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.openai_chat import api_version
-from replaycases.importers.http.responses_items import call_of, is_damaged, note_item, said_of, turns
+from replaycases.importers.http.responses_items import note_item, said_of, turns
 from replaycases.importers.http.sse import Stream
+from replaycases.importers.turns import called_in
 
 JSON = Any
 SETTINGS = frozenset(
@@ -83,11 +84,11 @@ def sent(request: dict[str, JSON], base: str) -> tuple[Turn, ...]:
 
 def said(response: dict[str, JSON], base: str) -> Said:
     items = objects(response.get("output"))
-    calls = tuple(call for at, item in items if (call := call_of(item, f"{base}/output/{at}")) is not None)
+    held = [call for at, item in items if (call := called_in(item, f"{base}/output/{at}")) is not None]
+    calls = tuple(call for call in held if isinstance(call, AskedCall))
     notes = Notes()
-    damaged = [f"{base}/output/{at}" for at, item in items if is_damaged(item)]
     texts = [f"{base}/output/{at}" for at, item in items if item.get("type") != "function_call"]
-    notes.check(calls, damaged, texts)
+    notes.check(calls, [place for place in held if isinstance(place, str)], texts)
     for at, item in items:
         note_item(notes, item, f"{base}/output/{at}")
     return Said(
