@@ -101,6 +101,7 @@ def make_case(
             deciding_evidence=deciding_evidence,
             reported_symptom=capture.symptom,
             fixture=made.as_bytes(),
+            ends_by=capture.expires_at,
         )
         if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
             raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")

@@ -155,7 +155,7 @@ def _warn(case: Case, level: int) -> bool:
         case=case,
         kind=NotificationKind.EXPIRED if past else NotificationKind.EXPIRES_SOON,
         occasion=f"expiry:{level}:{case.pk}:{ends.isoformat()}",
-        text=f"{case.readable_id}: its raw evidence {'was to end' if past else 'ends'} on {_day(ends)}.",
+        text=f"{case.readable_id}: its raw evidence {'ended' if past else 'ends'} on {_day(ends)}.",
     )
     return True
 

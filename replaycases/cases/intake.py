@@ -61,14 +61,16 @@ def create_case(
     security_incident: bool = False,
     on_behalf_of: User | None = None,
     evidence_days: int | None = None,
+    ends_by: datetime | None = None,
 ) -> Case:
     """A new case in quarantine, with its first revision if there is a fixture already. `evidence_days` is how long its
-    quarantined evidence lives, at most and without it as long as the project keeps any. Raises FixtureInvalid with
-    every finding, PermissionDenied, or ValidationError by field for text that is missing or too long and for somebody
-    on whose behalf nothing can be captured; nothing is kept then."""
+    quarantined evidence lives, at most and without it as long as the project keeps any, and never beyond `ends_by`: when
+    what it was made of ends. Raises FixtureInvalid with every finding, PermissionDenied, or ValidationError by field for
+    text that is missing or too long and for somebody on whose behalf nothing can be captured; nothing is kept then."""
     access.require(actor, project, *CREATES_CASES)
     upload = _upload(fixture, detect, classification) if fixture is not None else None
-    expires_at = expiry.expiry_for(project, evidence_days)
+    latest = expiry.expiry_for(project, evidence_days)
+    expires_at = min(latest, ends_by) if ends_by is not None else latest
     faults = failure_statement.faults(trigger, prohibited_outcome, deciding_evidence)
     if faults:
         raise ValidationError(faults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import override_settings
 from django.utils import timezone
 
@@ -48,7 +49,8 @@ from replaycases.cases.models import (
 )
 from replaycases.cases.policies import InvalidTransition
 from tests import factories, in_process
-from tests.cases.test_captures import CHOICES, TRACE
+from tests.cases.deployment import Deployment
+from tests.cases.test_captures import CHOICES, STATEMENT, TRACE
 
 pytestmark = pytest.mark.django_db
 
@@ -176,6 +178,17 @@ def test_the_same_file_is_captured_anew_and_the_destroyed_one_stays_destroyed(of
         assert captures.recording_of(of.responder, anew).runs
         with pytest.raises(EvidenceDestroyed):
             evidence.read(Payload.objects.get(pk=first.payload_id))
+
+
+def test_a_case_that_was_made_of_a_capture_ends_with_it(of: factories.People) -> None:
+    capture = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD, evidence_days=2)
+    with later(timedelta(days=1)):
+        draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+        case = drafts.make_case(of.responder, draft=draft, **STATEMENT)
+    assert case.evidence_expires_at == capture.expires_at
+    with later(timedelta(days=2)):
+        purging.look()
+    assert not Payload.objects.filter(data_key__isnull=False).exists()
 
 
 # --- when it is destroyed -------------------------------------------------------------------------------------------
@@ -384,3 +397,27 @@ def test_the_lanes_daily_run_goes_on_for_others(of: factories.People) -> None:
     with later(timedelta(days=40)):
         purging.look()
         assert lanes.run_due() == 1
+
+
+def test_two_beats_at_once_destroy_everything_once(deployment: Deployment) -> None:
+    of = factories.people(factories.project())
+    for place in range(12):
+        data = factories.fixture(input={"order": f"o-{place}"})
+        factories.case(of.project, of.responder, data, classification=Classification.QUARANTINED)
+    with later():
+        found = []
+
+        def beat() -> None:
+            found.append(purging.look())
+            connection.close()
+
+        beats = [threading.Thread(target=beat) for _ in range(3)]
+        for one in beats:
+            one.start()
+        for one in beats:
+            one.join()
+    assert len(found) == len(beats)
+    assert sum(found) == 12
+    assert Payload.objects.exclude(purged_at=None).count() == 12
+    assert sum(json.loads(event.after)["payloads"] for event in told()) == 12
+    assert not events.verify(None)

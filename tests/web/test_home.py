@@ -161,7 +161,7 @@ def test_evidence_past_its_time_says_so_and_that_nothing_is_destroyed_yet(case: 
     set_to(case, evidence_expires_at=timezone.now() - timedelta(hours=1))
     html = page(everyone)
     assert "past its time" in html
-    assert "sealing and purge come with captures" in html
+    assert "Two people may lengthen it before that." in html
 
 
 def test_a_flagged_blocking_case_is_said_to_keep_blocking(responders_case: Case, everyone: User) -> None:
