@@ -64,9 +64,10 @@ def create_case(
     ends_by: datetime | None = None,
 ) -> Case:
     """A new case in quarantine, with its first revision if there is a fixture already. `evidence_days` is how long its
-    quarantined evidence lives, at most and without it as long as the project keeps any, and never beyond `ends_by`: when
-    what it was made of ends. Raises FixtureInvalid with every finding, PermissionDenied, or ValidationError by field for
-    text that is missing or too long and for somebody on whose behalf nothing can be captured; nothing is kept then."""
+    quarantined evidence lives, at most and without it as long as the project keeps any, and never beyond `ends_by`,
+    when what it was made of ends. Raises FixtureInvalid with every finding, PermissionDenied, or ValidationError by
+    field for text that is missing or too long and for somebody on whose behalf nothing can be captured; nothing is kept
+    then."""
     access.require(actor, project, *CREATES_CASES)
     upload = _upload(fixture, detect, classification) if fixture is not None else None
     latest = expiry.expiry_for(project, evidence_days)

@@ -157,7 +157,7 @@ def test_ones_own_work_has_no_button_and_says_why(project: Project, case: Case, 
     assert 'href="/cases/RC-1/review/">Review<span class="vh"> RC-1</span>' in other
 
 
-def test_evidence_past_its_time_says_so_and_that_nothing_is_destroyed_yet(case: Case, everyone: User) -> None:
+def test_evidence_past_its_time_says_so_and_that_nobody_lengthens_it_any_more(case: Case, everyone: User) -> None:
     set_to(case, evidence_expires_at=timezone.now() - timedelta(hours=1))
     html = page(everyone)
     assert "past its time" in html
