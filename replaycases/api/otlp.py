@@ -22,6 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from replaycases.accounts import tokens
 from replaycases.accounts.models import Scope, User
 from replaycases.cases import evidence, trace_buffer
+from replaycases.cases.key_ring import KeyMissing, RingInvalid
 from replaycases.cases.trace_buffer import BufferFull, Received, Signal
 from replaycases.importers.findings import ImportRefused
 
@@ -70,6 +71,9 @@ def _answered(request: HttpRequest, signal: Signal) -> HttpResponse:
     except OperationalError:
         logger.exception("the database did not take what a collector sent")
         return _error(Refused(503, "The database is busy. Send this again later."), protobuf=protobuf)
+    except (RingInvalid, KeyMissing):
+        logger.exception("the key ring did not seal what a collector sent")
+        return _error(Refused(503, "Nothing can be sealed now. Send this again later."), protobuf=protobuf)
 
 
 def _received(request: HttpRequest, signal: Signal, *, protobuf: bool) -> Received:

@@ -75,6 +75,10 @@ class KeyRing:
         current = self.keys[-1]
         return current.id, seal(current.of(hour), data_key, context=context)
 
+    def at(self, hour: int) -> KeyRing:
+        """The same keys with what comes before `hour` forgotten."""
+        return KeyRing(keys=tuple(key.at(hour) for key in self.keys))
+
     def unwrap(self, wrapped: bytes, *, key_id: str, hour: int, context: bytes) -> bytes:
         """Raises KeyMissing, SealBroken."""
         found = next((key for key in self.keys if key.id == key_id), None)
@@ -112,17 +116,19 @@ class RingFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._read: tuple[tuple[int, int], KeyRing] | None = None
+        self._read: tuple[tuple[int, int, int], KeyRing] | None = None
 
     def ring(self) -> KeyRing:
         """What the file holds now. Raises RingInvalid."""
+        read = self._read  # another thread may write meanwhile
         try:
-            stamp = (self.path.stat().st_mtime_ns, self.path.stat().st_ino)
-            if self._read is None or self._read[0] != stamp:
-                self._read = (stamp, parse(self.path.read_text(encoding="ascii")))
+            file = self.path.stat()
+            stamp = (file.st_mtime_ns, file.st_ino, file.st_size)
+            if read is None or read[0] != stamp:
+                read = self._read = (stamp, parse(self.path.read_text(encoding="ascii")))
         except (OSError, UnicodeDecodeError) as fault:
             raise RingInvalid(f"the key ring {self.path} cannot be read: {fault.__class__.__name__}") from None
-        return self._read[1]
+        return read[1]
 
     def create(self, now: datetime) -> None:
         """Make the file with one key if there is none."""
@@ -151,7 +157,7 @@ class RingFile:
         if all(key.hour >= hour for key in self.ring().keys):
             return False
         with self._locked():
-            self._write(KeyRing(keys=tuple(key.at(hour) for key in self.ring().keys)))
+            self._write(self.ring().at(hour))
         return True
 
     @contextmanager

@@ -64,7 +64,7 @@ def require_known(payload: Sealable) -> None:
 def ring() -> KeyRing:
     """The key ring as it is now. Raises RingInvalid."""
     if settings.EVIDENCE_KEYS:
-        return _from_environment(settings.EVIDENCE_KEYS)
+        return _from_environment(settings.EVIDENCE_KEYS, key_ring.hour_of(timezone.now()))
     return file().ring()
 
 
@@ -108,6 +108,7 @@ def _file(path: Path) -> RingFile:
     return RingFile(path)
 
 
-@lru_cache
-def _from_environment(text: str) -> KeyRing:
-    return key_ring.parse(text)
+@lru_cache(maxsize=2)
+def _from_environment(text: str, hour: int) -> KeyRing:
+    """As it is in this hour: a text stays at the hour in which it was made, and no chain is walked for ever."""
+    return key_ring.parse(text).at(hour)

@@ -7,6 +7,7 @@ import io
 import tracemalloc
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -229,6 +230,15 @@ def test_a_busy_database_asks_to_come_again(secret: str, monkeypatch: pytest.Mon
     answer = send(secret, as_json(chat()))
     assert answer.status_code == 503
     assert answer["Retry-After"]
+
+
+def test_a_key_ring_that_cannot_be_read_asks_to_come_again(secret: str, settings: Any, tmp_path: Path) -> None:
+    """A collector drops what is answered with 500."""
+    settings.EVIDENCE_KEYS_FILE = tmp_path / "ring.json"
+    settings.EVIDENCE_KEYS_FILE.write_text("{")
+    answer = send(secret, as_json(chat()))
+    assert (answer.status_code, answer["Retry-After"]) == (503, "30")
+    assert not Payload.objects.exists()
 
 
 def test_no_answer_quotes_what_was_sent(secret: str) -> None:

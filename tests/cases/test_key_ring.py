@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import time_machine
+from django.test import override_settings
 
-from replaycases.cases import key_ring
+from replaycases.cases import key_ring, sealing
 from replaycases.cases.key_ring import KeyMissing, RingFile, RingInvalid, SealBroken
 
 NOW = datetime(2026, 11, 29, 10, 20, tzinfo=UTC)
@@ -105,3 +108,31 @@ def test_a_ring_that_cannot_be_one_is_refused_without_its_content(tmp_path: Path
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(RingInvalid, match="cannot be read"):
         RingFile(tmp_path / "none.json").ring()
+
+
+def test_a_ring_in_the_environment_still_seals_when_its_text_is_years_old(file: RingFile) -> None:
+    years = NOW + timedelta(days=3 * 366)
+    with override_settings(EVIDENCE_KEYS=file.path.read_text()), time_machine.travel(years, tick=False):
+        hour = key_ring.hour_of(years + timedelta(days=90))
+        key_id, wrapped = sealing.ring().wrap(DATA_KEY, hour=hour, context=b"row")
+        assert sealing.ring().unwrap(wrapped, key_id=key_id, hour=hour, context=b"row") == DATA_KEY
+
+
+def test_a_ring_in_the_environment_opens_nothing_of_an_hour_that_is_over(file: RingFile) -> None:
+    kept = wrapped(file, NOW + timedelta(days=1))
+    with override_settings(EVIDENCE_KEYS=file.path.read_text()):
+        with time_machine.travel(NOW + timedelta(hours=23), tick=False):
+            assert sealing.ring().unwrap(**kept) == DATA_KEY
+        with time_machine.travel(NOW + timedelta(hours=25), tick=False), pytest.raises(KeyMissing):
+            sealing.ring().unwrap(**kept)
+
+
+def test_a_ring_that_is_cut_off_while_it_is_in_use_is_refused_and_taken_again_once_it_is_whole(file: RingFile) -> None:
+    kept, whole, stamp = wrapped(file, NOW + timedelta(days=1)), file.path.read_text(), file.path.stat().st_mtime_ns
+    file.ring()
+    file.path.write_text(whole[:40])
+    os.utime(file.path, ns=(stamp, stamp))
+    with pytest.raises(RingInvalid):
+        file.ring()
+    file.path.write_text(whole)
+    assert file.ring().unwrap(**kept) == DATA_KEY
