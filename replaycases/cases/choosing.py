@@ -37,9 +37,9 @@ def choose_steps(
 ) -> Draft:
     """Of the steps `shown` (numbers from 1) only the `kept` ones stay; those not shown stay as they were. The draft
     ends after step `ends_after`, None for where the recording ends. Raises ValidationError where nothing would be left
-    and for a step that there is not, and as `drafts.save` and `outlines.outline`."""
+    and for a step that there is not, and as `drafts.save` and `outlines.of_run`."""
     access.require(actor, capture.project, *CAPTURES)
-    steps = outlines.outline(outlines.opened(capture), run).steps
+    steps = outlines.of_run(capture, run).steps
     whole = {line.number for line in steps if not line.lost}
     if ends_after is not None and ends_after not in whole:
         raise ValidationError({"ends_after": f"There is no step {ends_after} that the draft could end after."})

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
 
 from replaycases.cases import evidence
-from replaycases.cases.models import Capture
+from replaycases.cases.models import Capture, Payload
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.completeness import Report
-from replaycases.importers.findings import ImportRefused
+from replaycases.importers.effects import check_effects
+from replaycases.importers.findings import ImportRefused, refused
 from replaycases.importers.neutral import NeutralRun, RunHead
 from replaycases.importers.outline import StepLine, called_tools, outline_of
 from replaycases.importers.registry import Recording, open_recording, report_on
@@ -18,6 +23,8 @@ from replaycases.importers.supplied import Supplied
 
 # Runs of one capture whose calls are counted for the choice of one: each has to be read whole.
 COUNTED_RUNS = 100
+# Outlines that are remembered: a long run is read once, and not for each of its pages.
+REMEMBERED = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,25 +63,59 @@ class RunChoice:
 
 
 def opened(capture: Capture) -> Recording:
-    """The capture, read again, for what holds no content. Raises InvalidTransition where it is destroyed."""
-    if capture.purged_at is not None:
-        raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over. Capture the run anew.")
+    """The capture, read again. Raises InvalidTransition where it is destroyed, EvidenceDestroyed past its time."""
+    _require_there(capture)
     return open_recording(evidence.read(capture.payload), format=capture.format)
 
 
-def outline(recording: Recording, run: int, supplied: Supplied | None = None) -> Outline:
-    """Raises ImportRefused for a run that is not there or cannot be read, and for choices that do not fit it."""
+def of_run(capture: Capture, run: int) -> Outline:
+    """Raises as `opened`, and ImportRefused for a run that is not there or cannot be read."""
+    _require_there(capture)
+    if capture.expires_at <= timezone.now():
+        return outline(opened(capture), run)
+    return _remembered(capture.payload_id, capture.format, run)
+
+
+def require_fits(shown: Outline, supplied: Supplied) -> None:
+    """Raises ImportRefused for choices that cannot be of this run."""
+    check_effects(supplied.effects)
+    named = {*supplied.leave_out, *supplied.optional, *map(int, supplied.alternatives)}
+    unknown = sorted(named - {line.number for line in shown.steps})
+    if unknown:
+        hint = f"The run has {len(shown.steps)} steps."
+        raise refused("leave-out", "", f"there is no step {unknown[0]}", hint)
+
+
+def _require_there(capture: Capture) -> None:
+    if capture.purged_at is not None:
+        raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over. Capture the run anew.")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered(payload_id: UUID, format: str, run: int) -> Outline:
+    """Of bytes that never change; it holds nothing of what was said in them."""
+    payload = Payload.objects.get(pk=payload_id)
+    return outline(open_recording(evidence.read(payload), format=format), run)
+
+
+def outline(recording: Recording, run: int) -> Outline:
+    """Raises ImportRefused for a run that is not there or cannot be read."""
     read = recording.read(run)
     return Outline(
         head=recording.runs[run],
-        report=report_on(read, supplied or Supplied()),
+        report=report_on(read, Supplied()),
         steps=outline_of(read),
         tools=called_tools(read),
         record=_record(read),
     )
 
 
-def choices(recording: Recording) -> tuple[RunChoice, ...]:
+def choices(capture: Capture) -> tuple[RunChoice, ...]:
+    """Its runs to choose from; () where the file cannot be read any more. Raises as `opened`."""
+    try:
+        recording = opened(capture)
+    except ImportRefused:
+        return ()
     if len(recording.runs) > COUNTED_RUNS:
         return tuple(RunChoice(head=head) for head in recording.runs)
     return tuple(_choice(recording, head) for head in recording.runs)

@@ -61,23 +61,19 @@ def closed(request: HttpRequest, shared: dict[str, Any], title: str) -> HttpResp
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
     capture = drafted(request, capture_id, run)
-    opened = loading.opened(capture)
-    if opened.recording is None:
-        return unreadable(request, capture, run, opened.why_not)
+    found = loading.shown(capture, run)
+    if found.outline is None:
+        return unreadable(request, capture, run, found.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="draft")
     asks = closed(request, shared, "Run record")
     if asks is not None:
         return asks
     choices = _choices(shared["draft"])
-    try:
-        outline = outlines.outline(opened.recording, run)
-    except ImportRefused as refused:
-        return unreadable(request, capture, run, str(refused))
-    form = RunRecordForm(request.POST or None, choices=choices, called=outline.tools)
+    form = RunRecordForm(request.POST or None, choices=choices, called=found.outline.tools)
     if request.method == "POST" and form.is_valid():
         try:
             parts = form.parts()
-            outlines.outline(opened.recording, run, supplied_from({**choices, **parts}))
+            outlines.require_fits(found.outline, supplied_from({**choices, **parts}))
             choosing.choose(user_of(request), capture=capture, run=run, parts=parts)
         except ImportRefused as refused:
             form.add_error(None, str(refused))
@@ -86,13 +82,13 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
             then = "capture_expectation" if request.POST.get("then") == "expectation" else "capture_draft"
             return redirect(then, capture.readable_id, run)
     tried = previews.preview(user_of(request), shared["draft"]) if shared["draft"] else None
+    report = (tried and tried.report) or found.outline.report
     context: dict[str, Any] = {
         **shared,
         "form": form,
-        "outline": outline,
-        "parts": draft_page.parts_of(form, outline.record, tried.report if tried else outline.report, choices),
+        "parts": draft_page.parts_of(form, found.outline.record, report, choices),
         "tried": tried,
-        "gaps": [gap_row(gap) for gap in ((tried and tried.report) or outline.report).gaps],
+        "gaps": [gap_row(gap) for gap in report.gaps],
     }
     return render(request, "captures/draft.html", context, status=422 if request.method == "POST" else 200)
 

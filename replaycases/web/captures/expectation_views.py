@@ -10,9 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from replaycases.cases import choosing, drafts, outlines, previews
+from replaycases.cases import choosing, drafts, previews
 from replaycases.cases.models import Capture
-from replaycases.importers.findings import ImportRefused
 from replaycases.web.captures import expectation_edit, expectation_page, loading
 from replaycases.web.captures.check_forms import BY_NAME, CheckForm
 from replaycases.web.captures.draft_views import closed, drafted, unreadable
@@ -95,20 +94,16 @@ def _render(
     refused: CheckForm | None = None,
     kind: str = "",
 ) -> HttpResponse:
-    opened = loading.opened(capture)
-    if opened.recording is None:
-        return unreadable(request, capture, run, opened.why_not)
+    found = loading.shown(capture, run)
+    if found.outline is None:
+        return unreadable(request, capture, run, found.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="expectation")
     asks = closed(request, shared, "Expectation")
     if asks is not None:
         return asks
     draft = shared["draft"]
     choices = drafts.choices_of(draft) if draft is not None else {}
-    try:
-        outline = outlines.outline(opened.recording, run)
-        tried = previews.preview(user_of(request), draft) if draft is not None else None
-    except ImportRefused as unread:
-        return unreadable(request, capture, run, str(unread))
+    tried = previews.preview(user_of(request), draft) if draft is not None else None
     expected = choices.get("expected", {})
     rows = expectation_page.rows_of(expected, tried)
     context = {
@@ -117,7 +112,7 @@ def _render(
         "tried": tried,
         "offers": expectation_page.offers(has_incident=bool(expected.get("boundary")), refused=refused, kind=kind),
         "text": text or ExpectedForm(initial={"expected": expected or None}),
-        "tools": outline.tools,
+        "tools": found.outline.tools,
         "actions": expectation_page.actions_of(choices),
         "leniency": expectation_page.leniency_of(choices),
         "grade": expected.get("grade"),

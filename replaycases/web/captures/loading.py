@@ -13,9 +13,10 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import drafts, evidence, outlines
 from replaycases.cases.models import Capture, Draft
+from replaycases.cases.outlines import Outline
 from replaycases.cases.policies import InvalidTransition
+from replaycases.fixture.findings import Finding
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.registry import Recording
 from replaycases.web.captures.list_page import TITLES
 from replaycases.web.scope import user_of
 
@@ -23,12 +24,14 @@ CaptureId = tuple[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
-    """A capture that can be read, or why not. `destroyed`: there is nothing to be read any more."""
+class Shown:
+    """What may be shown of a run to everybody who sees the capture, or why nothing is. `destroyed`: there is nothing to
+    be read any more; `unread`: this run of it cannot be read."""
 
-    recording: Recording | None
+    outline: Outline | None = None
     why_not: str = ""
     destroyed: bool = False
+    unread: Finding | None = None
 
 
 def capture_or_404(request: HttpRequest, capture_id: CaptureId) -> Capture:
@@ -45,13 +48,13 @@ def run_or_404(capture: Capture, run: int) -> int:
     return run
 
 
-def opened(capture: Capture) -> Opened:
+def shown(capture: Capture, run: int) -> Shown:
     try:
-        return Opened(recording=outlines.opened(capture))
+        return Shown(outline=outlines.of_run(capture, run))
     except (InvalidTransition, evidence.EvidenceDestroyed) as gone:
-        return Opened(recording=None, why_not=str(gone), destroyed=True)
+        return Shown(why_not=str(gone), destroyed=True)
     except ImportRefused as refused:
-        return Opened(recording=None, why_not=str(refused))
+        return Shown(why_not=str(refused), unread=refused.finding)
 
 
 def docket(capture: Capture, user: User, *, run: int | None = None, tab: str = "") -> dict[str, Any]:

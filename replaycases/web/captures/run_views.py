@@ -14,10 +14,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from replaycases.accounts import access
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import choosing, drafts, outlines
+from replaycases.cases import captures, choosing, drafts, outlines
 from replaycases.cases.models import Capture
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.registry import Recording
 from replaycases.web import raw_reading
 from replaycases.web.captures import loading, step_contents, timeline_page
 from replaycases.web.captures.loading import CaptureId
@@ -33,15 +32,12 @@ def run_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResp
 
 
 def _render(request: HttpRequest, capture: Capture, run: int, *, refused: str = "") -> HttpResponse:
-    opened = loading.opened(capture)
+    found = loading.shown(capture, run)
     shared = loading.docket(capture, user_of(request), run=run, tab="steps")
-    context: dict[str, Any] = {**shared, "opened": opened, "refused": refused}
-    if opened.recording is not None:
-        try:
-            context |= _steps(request, outlines.outline(opened.recording, run), shared["draft"])
-            context |= _contents(request, capture, opened.recording, run)
-        except ImportRefused as unread:
-            context["unread"] = unread.finding
+    context: dict[str, Any] = {**shared, "shown": found, "refused": refused}
+    if found.outline is not None:
+        context |= _steps(request, found.outline, shared["draft"])
+        context |= _contents(request, capture, run)
     return render(request, "captures/steps.html", context, status=422 if refused else 200)
 
 
@@ -63,13 +59,15 @@ def _steps(request: HttpRequest, outline: outlines.Outline, draft: Any) -> dict[
     }
 
 
-def _contents(request: HttpRequest, capture: Capture, recording: Recording, run: int) -> dict[str, Any]:
+def _contents(request: HttpRequest, capture: Capture, run: int) -> dict[str, Any]:
     """The content of the step that the address asks for (`?at=`), once the reader said why; until then the form."""
     raw = raw_reading.of(request, capture, back=reverse("capture_run", args=[capture.readable_id, run]))
     said = request.GET.get("at", "")
     at = int(said) if _is_number(said) else 0
-    contents = step_contents.contents_of(recording.read(run), at) if at and raw.open else ()
-    return {"raw": raw, "at": at, "contents": contents}
+    if not (at and raw.open):
+        return {"raw": raw}
+    read = captures.recording_of(user_of(request), capture).read(run)
+    return {"raw": raw, "at": at, "contents": step_contents.contents_of(read, at)}
 
 
 @login_required

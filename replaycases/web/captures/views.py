@@ -107,17 +107,13 @@ def capture_detail(request: HttpRequest, capture_id: CaptureId) -> HttpResponse:
     asked = request.GET.get("run", "0")
     run = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) <= 9 else 0
     run = run if run < capture.runs else 0
-    opened = loading.opened(capture)
+    shown = loading.shown(capture, run)
     context: dict[str, Any] = {
         **loading.docket(capture, user_of(request), run=run, tab="report"),
-        "opened": opened,
+        "shown": shown,
+        "report": report_page.view_of(shown.outline.report) if shown.outline else None,
         "drafts": loading.drafts_of(capture),
     }
-    if opened.recording is not None:
-        try:
-            context["report"] = report_page.view_of(outlines.outline(opened.recording, run).report)
-        except ImportRefused as refused:
-            context["unread"] = refused.finding
-        if capture.runs > 1:
-            context["page"] = page_of(request, outlines.choices(opened.recording))
+    if capture.runs > 1 and not shown.destroyed:
+        context["page"] = page_of(request, outlines.choices(capture))
     return render(request, "captures/detail.html", context)
