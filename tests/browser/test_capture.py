@@ -66,7 +66,6 @@ def choose(page: Page) -> None:
     page.get_by_role("button", name="Save and go on").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Run record")
     say_why(page)
-    say_why(page)
 
 
 def record(page: Page) -> None:
