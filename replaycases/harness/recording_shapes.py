@@ -22,9 +22,33 @@ _USAGE = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", 
 _OUTCOME = ("message", "status", "action", "claims", "authorization", "structured", "policies_used")
 
 
-def json_fault(value: Any, *, asked: bool = False, at: str = "", depth: int = 0) -> str:
+def json_fault(value: Any, *, asked: bool = False) -> str:
     """Whether the value is JSON. What is `asked` may hold tuples, which a replay sends as arrays too; those of an
     answer would come back as something else."""
+    return "" if _is_plain(value, 0) else _fault_in(value, asked, "", 0)
+
+
+def _is_plain(value: Any, depth: int) -> bool:
+    """Well, and of JSON's own types: what nearly every payload is, found without writing down places."""
+    kind = type(value)
+    if kind is str:
+        return _is_text(value, MAX_STRING)
+    if kind is int or kind is float:
+        return bool(-LARGEST_WHOLE <= value <= LARGEST_WHOLE)
+    if kind is list:
+        return depth < MAX_DEPTH and all(_is_plain(item, depth + 1) for item in value)
+    if kind is dict:
+        return depth < MAX_DEPTH and all(
+            type(key) is str and _is_text(key, MAX_KEY) and _is_plain(item, depth + 1) for key, item in value.items()
+        )
+    return value is None or kind is bool
+
+
+def _is_text(text: str, most: int) -> bool:
+    return len(text) <= most and (text.isascii() or not _string_fault(text, "", most))
+
+
+def _fault_in(value: Any, asked: bool, at: str, depth: int) -> str:
     if depth > MAX_DEPTH:
         return "%s: nested deeper than %d levels, or in itself" % (at, MAX_DEPTH)
     if value is None or isinstance(value, bool):
@@ -34,7 +58,7 @@ def json_fault(value: Any, *, asked: bool = False, at: str = "", depth: int = 0)
     if isinstance(value, (int, float)):
         return _number_fault(value, at)
     if isinstance(value, list) or (asked and isinstance(value, tuple)):
-        parts = (json_fault(item, asked=asked, at="%s/%d" % (at, i), depth=depth + 1) for i, item in enumerate(value))
+        parts = (_fault_in(item, asked, "%s/%d" % (at, i), depth + 1) for i, item in enumerate(value))
         return next(filter(None, parts), "")
     if isinstance(value, dict):
         return next(filter(None, (_member_fault(key, item, asked, at, depth) for key, item in value.items())), "")
@@ -46,7 +70,7 @@ def _member_fault(key: Any, item: Any, asked: bool, at: str, depth: int) -> str:
         return "%s: a key is a %s and no text" % (at or "/", type(key).__name__)
     fault = _string_fault(key, at, MAX_KEY)
     place = "%s/%s" % (at, key[:80].replace("~", "~0").replace("/", "~1"))
-    return fault or json_fault(item, asked=asked, at=place, depth=depth + 1)
+    return fault or _fault_in(item, asked, place, depth + 1)
 
 
 def _string_fault(text: str, at: str, most: int) -> str:
