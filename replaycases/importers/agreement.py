@@ -8,15 +8,6 @@ from typing import Any
 from replaycases.importers.neutral import ModelStep, Note, Part, RetrievalStep, Step
 
 JSON = Any
-# What a model call is set to, in the words of the usual providers.
-SETTINGS = frozenset(
-    {"temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "max_output_tokens", "seed", "stop",
-     "stop_sequences", "presence_penalty", "frequency_penalty", "tool_choice", "parallel_tool_calls",
-     "response_format", "reasoning", "reasoning_effort", "thinking", "text", "verbosity", "service_tier", "logprobs",
-     "top_logprobs", "truncation", "logit_bias", "output_config"}
-)  # fmt: skip
-
-
 _PARTS = ("provider", "requested_model", "returned_model", "api_version", "settings")
 
 

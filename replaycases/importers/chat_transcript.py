@@ -16,6 +16,7 @@ from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.exchanges import AskedCall, Turn
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
+from replaycases.importers.http.openai_chat import SETTINGS
 from replaycases.importers.neutral import NeutralRun, Note, Part, RunHead
 from replaycases.importers.reconstructed import Said, reconstruct
 from replaycases.importers.turns import ROLES, turn_of
@@ -23,7 +24,6 @@ from replaycases.importers.turns import ROLES, turn_of
 JSON = Any
 NAME = "chat-transcript"
 KEYS = ("messages", "traj")
-SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "reasoning_effort", "tool_choice")
 
 _BROKEN_OFF = Note(kind="sequence_gap", source="", text="the last line of the file breaks off")
 

@@ -34,6 +34,14 @@ def inside(message: dict[str, JSON], source: str) -> str:
     return f"{source}/kwargs" if message.get("type") == "constructor" else source
 
 
+def said_by_tool(message: JSON) -> tuple[JSON, bool] | None:
+    """What a tool said, taken out of its message, and whether that marks a failure; None for anything else."""
+    plain = unwrapped(message) if isinstance(message, dict) else {}
+    if plain.get("role") != "tool" or "content" not in plain:
+        return None
+    return plain["content"], plain.get("status") == "error"
+
+
 def _kind(message: dict[str, JSON]) -> str:
     return str(message.get("type", "")).removesuffix("MessageChunk").removesuffix("Message").lower()
 

@@ -20,6 +20,7 @@ from replaycases.importers.formats import Format
 from replaycases.importers.neutral import ModelStep, NeutralRun, RunHead
 from replaycases.importers.times import moment
 from replaycases.importers.trace_tree import Kind, Record, Tree, distinct
+from replaycases.importers.typed import text_or_none
 
 JSON = Any
 NAME = "langfuse"
@@ -50,7 +51,7 @@ def sniff(file: ForeignFile) -> bool:
 def heads(file: ForeignFile) -> tuple[RunHead, ...]:
     found = []
     for index, trace in enumerate(_traces(file)):
-        label = _text(trace.row.get("id")) or _text(
+        label = text_or_none(trace.row.get("id")) or text_or_none(
             trace.observations[0][1].get("traceId") if trace.observations else None
         )
         short = label if label and len(label) <= 100 else f"run {index}"
@@ -67,7 +68,7 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
     assembled = assemble(recorded)
     models = [step for step in assembled.steps if isinstance(step, ModelStep)]
     serving, differing = serving_of(models)
-    user = _text(trace.row.get("userId"))
+    user = text_or_none(trace.row.get("userId"))
     identity = None if user is None else {"user_id": user}
     return NeutralRun(
         format=NAME,
@@ -82,9 +83,9 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         left_out=tuple(record.source for record in tree.records if record.kind == "code"),
         started_at=tree.started_at,
         identity=identity,
-        trace_id=_text(trace.row.get("id")) or _first(records, "traceId"),
-        workflow_version=_text(trace.row.get("release"))
-        or _text(trace.row.get("version"))
+        trace_id=text_or_none(trace.row.get("id")) or _first(records, "traceId"),
+        workflow_version=text_or_none(trace.row.get("release"))
+        or text_or_none(trace.row.get("version"))
         or _first(records, "version"),
     )
 
@@ -92,8 +93,8 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
 def _records(trace: _Trace) -> list[Record]:
     return [
         Record(
-            id=_text(row.get("id")) or source,
-            parent=_text(row.get("parentObservationId")),
+            id=text_or_none(row.get("id")) or source,
+            parent=text_or_none(row.get("parentObservationId")),
             kind=KINDS.get(str(row.get("type")).upper(), "code"),
             name=str(row.get("name") or ""),
             source=source,
@@ -144,16 +145,12 @@ def _is_observation(row: JSON) -> bool:
 def _grouped(observations: Sequence[tuple[str, dict[str, JSON]]]) -> list[_Trace]:
     by_trace: dict[str, list[tuple[str, dict[str, JSON]]]] = defaultdict(list)
     for source, row in observations:
-        by_trace[_text(row.get("traceId")) or ""].append((source, row))
+        by_trace[text_or_none(row.get("traceId")) or ""].append((source, row))
     return [_Trace(row={}, source=rows[0][0], observations=rows) for rows in by_trace.values()]
 
 
 def _first(records: list[Record], key: str) -> str | None:
-    return next((said for record in records if (said := _text(record.row.get(key)))), None)
-
-
-def _text(value: JSON) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return next((said for record in records if (said := text_or_none(record.row.get(key)))), None)
 
 
 FORMAT = Format(name=NAME, title="Langfuse trace", sniff=sniff, heads=heads, read=read)

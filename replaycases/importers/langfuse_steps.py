@@ -9,13 +9,14 @@ from typing import Any
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.strict_json import parse
 from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded
-from replaycases.importers.langchain_messages import unwrapped
+from replaycases.importers.langchain_messages import said_by_tool, unwrapped
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
 from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep
-from replaycases.importers.retrieved import chunks_of
+from replaycases.importers.retrieved import chunks_of, query_of
 from replaycases.importers.sent_requests import request_in, settings_in, turns_in
 from replaycases.importers.trace_tree import Record, Tree, with_kind
 from replaycases.importers.turns import arguments_of, failure
+from replaycases.importers.typed import text_or_none
 
 JSON = Any
 LOST = {"content": "role"}
@@ -126,13 +127,11 @@ class _Reader:
     def _retrieval(self, record: Record) -> RetrievalStep:
         chunks, notes = chunks_of(decoded(record.row.get("output")), record.source)
         self.notes += notes
-        asked = decoded(record.row.get("input"))
-        fields = asked if isinstance(asked, dict) else {}
         return RetrievalStep(
             source=record.source,
             started_at=record.started_at,
             ended_at=record.ended_at,
-            query=next((fields[key] for key in ("query", "input", "question") if key in fields), asked),
+            query=query_of(decoded(record.row.get("input"))),
             chunks=chunks or [],
             answered=chunks is not None,
         )
@@ -217,7 +216,7 @@ def _serving(row: dict[str, JSON], returned: str | None) -> dict[str, JSON] | No
     named = {
         "provider": _first(told, providers),
         "requested_model": _first(told, asked),
-        "returned_model": returned or _text(row.get("model")),
+        "returned_model": returned or text_or_none(row.get("model")),
     }
     serving: dict[str, JSON] = {key: value for key, value in named.items() if value}
     settings = settings_in({key: _scalar(value) for key, value in parameters.items()})
@@ -258,9 +257,9 @@ def _one_message(first: JSON, second: JSON) -> JSON:
 def _tool(record: Record) -> ToolStep:
     row = record.row
     raw = row.get("output")
-    value, failed = _told(raw)
+    value, failed = said_by_tool(decoded(raw)) or (raw, False)
     ended_badly = row.get("level") == "ERROR"
-    message = _text(row.get("statusMessage"))
+    message = text_or_none(row.get("statusMessage"))
     error = {"kind": "error", "message": message} if ended_badly and message else None
     return ToolStep(
         source=record.source,
@@ -273,16 +272,6 @@ def _tool(record: Record) -> ToolStep:
         answered=raw is not None or ended_badly,
         call_id=_call_id(record),
     )
-
-
-def _told(raw: JSON) -> tuple[JSON, bool]:
-    """What the tool said, taken out of the message in which LangChain wraps it, and whether that marks a failure."""
-    told = decoded(raw)
-    if isinstance(told, dict):
-        plain = unwrapped(told)
-        if plain.get("role") == "tool" and "content" in plain:
-            return plain["content"], plain.get("status") == "error"
-    return raw, False
 
 
 def _is_tool_message(record: Record) -> bool:
@@ -300,19 +289,15 @@ def _arguments(row: dict[str, JSON]) -> JSON:
 def _tool_name(record: Record) -> str:
     told = decoded(record.row.get("output"))
     message = unwrapped(told) if isinstance(told, dict) else {}
-    said = _text(message.get("name")) if message.get("role") == "tool" else None
+    said = text_or_none(message.get("name")) if message.get("role") == "tool" else None
     return _first(_attributes(record), ("gen_ai.tool.name", "tool.name")) or said or record.name or "tool"
 
 
 def _call_id(record: Record) -> str | None:
     told = decoded(record.row.get("output"))
     message = unwrapped(told) if isinstance(told, dict) else {}
-    return _text(message.get("tool_call_id")) or _first(_attributes(record), ("gen_ai.tool.call.id", "tool.id"))
+    return text_or_none(message.get("tool_call_id")) or _first(_attributes(record), ("gen_ai.tool.call.id", "tool.id"))
 
 
 def _first(holder: dict[str, JSON], keys: tuple[str, ...]) -> str | None:
-    return next((said for key in keys if (said := _text(holder.get(key)))), None)
-
-
-def _text(value: JSON) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return next((said for key in keys if (said := text_or_none(holder.get(key)))), None)

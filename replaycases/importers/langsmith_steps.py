@@ -7,13 +7,14 @@ from typing import Any
 
 from replaycases.fixture.model_request import CATALOGUE_KEYS
 from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded
-from replaycases.importers.langchain_messages import unwrapped
+from replaycases.importers.langchain_messages import said_by_tool, unwrapped
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
 from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep
-from replaycases.importers.retrieved import chunks_of
+from replaycases.importers.retrieved import chunks_of, query_of
 from replaycases.importers.sent_requests import MODEL_NAMES, request_in, settings_in, turns_in
 from replaycases.importers.trace_tree import Record, Tree
 from replaycases.importers.turns import arguments_of, failure
+from replaycases.importers.typed import object_or_empty, text_or_none
 
 JSON = Any
 
@@ -42,20 +43,22 @@ def recorded(tree: Tree) -> tuple[list[Recorded], list[Note]]:
 
 
 def metadata_of(row: dict[str, JSON]) -> dict[str, JSON]:
-    return _dict(_dict(row.get("extra")).get("metadata"))
+    return object_or_empty(object_or_empty(row.get("extra")).get("metadata"))
 
 
 def _models(record: Record, notes: list[Note]) -> Iterator[ModelExchange]:
     """One exchange, or one for each list of messages where a batch was sent."""
-    inputs, outputs = _dict(record.row.get("inputs")), record.row.get("outputs")
+    inputs, outputs = object_or_empty(record.row.get("inputs")), record.row.get("outputs")
     batches = inputs.get("messages")
     if not (isinstance(batches, list) and batches and isinstance(batches[0], list) and not _is_pair(batches[0])):
         yield _model(record, inputs, "", outputs, notes)
         return
-    generations = _dict(outputs).get("generations")
+    generations = object_or_empty(outputs).get("generations")
     for at, messages in enumerate(batches):
         if len(batches) > 1 and isinstance(generations, list):
-            answered = {**_dict(outputs), "generations": generations[at : at + 1]} if at < len(generations) else None
+            answered = (
+                {**object_or_empty(outputs), "generations": generations[at : at + 1]} if at < len(generations) else None
+            )
         else:
             answered = outputs
         place = f"{record.source}/inputs/messages/{at}"
@@ -65,7 +68,7 @@ def _models(record: Record, notes: list[Note]) -> Iterator[ModelExchange]:
 def _model(record: Record, inputs: dict[str, JSON], place: str, outputs: JSON, notes: list[Note]) -> ModelExchange:
     """`place` points to the messages where they are one list of a batch, which a framework keeps in a form of its own:
     such a request, and one whose tools stand apart from it, is put together."""
-    parameters = _dict(_dict(record.row.get("extra")).get("invocation_params"))
+    parameters = object_or_empty(object_or_empty(record.row.get("extra")).get("invocation_params"))
     answer = answer_of(outputs, f"{record.end}/outputs")
     error = record.row.get("error")
     asked, branches = asked_in(answer, record.end)
@@ -86,8 +89,8 @@ def _model(record: Record, inputs: dict[str, JSON], place: str, outputs: JSON, n
         response=outputs or error or None,
         answered=bool(outputs or error),
         usage=answer.usage
-        or tokens(_dict(_dict(outputs).get("llm_output")).get("token_usage"))
-        or tokens(_dict(outputs).get("usage_metadata")),
+        or tokens(object_or_empty(object_or_empty(outputs).get("llm_output")).get("token_usage"))
+        or tokens(object_or_empty(outputs).get("usage_metadata")),
         serving=_serving(record.row, inputs, parameters, answer.returned_model),
         reconstructed=bool(place) or any(parameters.get(key) and key not in inputs for key in CATALOGUE_KEYS),
     )
@@ -101,11 +104,12 @@ def _serving(
 ) -> dict[str, JSON] | None:
     told = metadata_of(row)
     asked = next(
-        (value for source in (parameters, inputs) for key in MODEL_NAMES if _text(value := source.get(key))), None
+        (value for source in (parameters, inputs) for key in MODEL_NAMES if text_or_none(value := source.get(key))),
+        None,
     )
-    asked = asked or _text(told.get("ls_model_name"))
+    asked = asked or text_or_none(told.get("ls_model_name"))
     settings = settings_in({**inputs, **parameters})
-    named = {"provider": _text(told.get("ls_provider")), "requested_model": asked, "returned_model": returned}
+    named = {"provider": text_or_none(told.get("ls_provider")), "requested_model": asked, "returned_model": returned}
     serving: dict[str, JSON] = {key: value for key, value in named.items() if value}
     if parameters or any(key in inputs for key in MODEL_NAMES):
         serving["settings"] = settings
@@ -116,7 +120,7 @@ def _tool(record: Record) -> ToolStep:
     row = record.row
     error, outputs = row.get("error"), row.get("outputs")
     told = outputs["output"] if isinstance(outputs, dict) and set(outputs) == {"output"} else outputs
-    value, failed = _told(told)
+    value, failed = said_by_tool(told) or (told, False)
     answered = bool(outputs) or bool(error)
     kind = {"kind": "exception", "message": error} if isinstance(error, str) and error else None
     return ToolStep(
@@ -132,21 +136,11 @@ def _tool(record: Record) -> ToolStep:
     )
 
 
-def _told(told: JSON) -> tuple[JSON, bool]:
-    """What the tool said, taken out of the message in which LangChain wraps it, and whether that marks a failure."""
-    if not isinstance(told, dict):
-        return told, False
-    plain = unwrapped(told)
-    if plain.get("role") == "tool" and "content" in plain:
-        return plain["content"], plain.get("status") == "error"
-    return told, False
-
-
 def _call_id(row: dict[str, JSON]) -> str | None:
-    told = _dict(_dict(row.get("outputs")).get("output"))
-    extra = _dict(row.get("extra"))
-    places = (unwrapped(told), extra, _dict(extra.get("metadata")))
-    return next((place["tool_call_id"] for place in places if _text(place.get("tool_call_id"))), None)
+    told = object_or_empty(object_or_empty(row.get("outputs")).get("output"))
+    extra = object_or_empty(row.get("extra"))
+    places = (unwrapped(told), extra, object_or_empty(extra.get("metadata")))
+    return next((place["tool_call_id"] for place in places if text_or_none(place.get("tool_call_id"))), None)
 
 
 def _arguments(row: dict[str, JSON]) -> JSON:
@@ -159,14 +153,13 @@ def _arguments(row: dict[str, JSON]) -> JSON:
 
 
 def _retrieval(record: Record, notes: list[Note]) -> RetrievalStep:
-    inputs = _dict(record.row.get("inputs"))
     chunks, noted = chunks_of(record.row.get("outputs"), record.end)
     notes += noted
     return RetrievalStep(
         source=record.source,
         started_at=record.started_at,
         ended_at=record.ended_at,
-        query=next((inputs[key] for key in ("query", "input", "question") if key in inputs), inputs),
+        query=query_of(record.row.get("inputs")),
         chunks=chunks or [],
         answered=chunks is not None,
     )
@@ -174,14 +167,6 @@ def _retrieval(record: Record, notes: list[Note]) -> RetrievalStep:
 
 def _is_pair(value: list[JSON]) -> bool:
     return len(value) == 2 and all(isinstance(part, str) for part in value)
-
-
-def _dict(value: JSON) -> dict[str, JSON]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: JSON) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _note(kind: Any, record: Record, text: str, cost: str = "") -> Note:

@@ -34,6 +34,12 @@ def chunks_of(output: JSON, source: str) -> tuple[list[dict[str, JSON]] | None, 
     return chunks, [Note(kind="content_lost", source=source, text=text, boundary="retrieval")]
 
 
+def query_of(asked: JSON) -> JSON:
+    """What was looked for, out of the inputs that a tracing tool recorded."""
+    fields = asked if isinstance(asked, dict) else {}
+    return next((fields[key] for key in ("query", "input", "question") if key in fields), asked)
+
+
 def _plain(document: JSON) -> dict[str, JSON]:
     if isinstance(document, str):
         return {"text": document}

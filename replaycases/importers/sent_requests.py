@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from replaycases.fixture.model_request import CATALOGUE_KEYS
-from replaycases.importers.agreement import SETTINGS
 from replaycases.importers.exchanges import Turn
-from replaycases.importers.turns import turns_of
+from replaycases.importers.http import anthropic_messages, openai_chat, openai_responses
+from replaycases.importers.turns import text_of, turns_of
 
 JSON = Any
+# What a model call is set to, in the words of the usual providers.
+SETTINGS = openai_chat.SETTINGS | openai_responses.SETTINGS | anthropic_messages.SETTINGS
 MODEL_NAMES = ("model", "model_name", "model_id", "deployment_name")
 TRANSPORT = ("stream", "stream_options", "extra_headers", "extra_query", "extra_body", "timeout")
 MESSAGES = ("messages", "input", "prompts", "prompt", "contents")
@@ -19,7 +21,7 @@ SYSTEM = ("system", "instructions")
 def turns_in(inputs: dict[str, JSON], source: str, place: str = "") -> tuple[Turn, ...]:
     """The turns, in whatever dialect. `place` points to the messages where they do not stand below `source`."""
     system = next((inputs[key] for key in SYSTEM if inputs.get(key)), None)
-    first = (Turn(role="system", raw={"role": "system", "content": system}, content=system),) if system else ()
+    first = (Turn(role="system", raw={"role": "system", "content": system}, content=text_of(system)),) if system else ()
     key = next((key for key in MESSAGES if inputs.get(key)), None)
     return first if key is None else (*first, *turns_of(inputs[key], place or f"{source}/{key}"))
 

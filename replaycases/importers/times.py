@@ -31,6 +31,12 @@ def moment(value: JSON) -> Moment | None:
     return None
 
 
+def instant_of(value: JSON) -> str | None:
+    """ISO 8601 with an offset; None where the file says no offset, or nothing that can be read."""
+    found = moment(value)
+    return found.text if found else None
+
+
 def _from_text(text: str) -> Moment | None:
     at = parse_instant(text)
     if at is not None:

@@ -15,6 +15,7 @@ from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.strict_json import parse
 from replaycases.importers.exchanges import AskedCall, GivenAnswer, Role, Turn
 from replaycases.importers.langchain_messages import inside, unwrapped
+from replaycases.importers.typed import text_or_none
 
 JSON = Any
 ROLES: dict[str, Role] = {
@@ -193,20 +194,20 @@ def _listed(holder: dict[str, JSON], key: str, source: str) -> Iterator[AskedCal
 
 
 def _function(call: JSON, function: JSON, place: str) -> AskedCall | str:
-    if not isinstance(call, dict) or not isinstance(function, dict) or not _text(function.get("name")):
+    if not isinstance(call, dict) or not isinstance(function, dict) or not text_or_none(function.get("name")):
         return place
     arguments = arguments_of(function["arguments"]) if "arguments" in function else None
-    return AskedCall(source=place, tool=function["name"], arguments=arguments, call_id=_text(call.get("id")))
+    return AskedCall(source=place, tool=function["name"], arguments=arguments, call_id=text_or_none(call.get("id")))
 
 
 def _named(block: dict[str, JSON], keys: tuple[tuple[str, ...], ...], place: str) -> AskedCall | str:
     ids, names, payloads = keys
-    tool = _text(_first(block, names)) if names else _kind(block).removesuffix("_call")
+    tool = text_or_none(_first(block, names)) if names else _kind(block).removesuffix("_call")
     if tool is None:
         return place
     raw = _first(block, payloads)
     arguments = raw if keys is CUSTOM or not names else arguments_of(raw)
-    return AskedCall(source=place, tool=tool, arguments=arguments, call_id=_text(_first(block, ids)))
+    return AskedCall(source=place, tool=tool, arguments=arguments, call_id=text_or_none(_first(block, ids)))
 
 
 def _answers(plain: dict[str, JSON], source: str) -> tuple[GivenAnswer, ...]:
@@ -230,8 +231,8 @@ def _answer(block: dict[str, JSON], keys: tuple[tuple[str, ...], ...], place: st
         source=place,
         value=None if failed else value,
         error=failure(value) if failed else None,
-        call_id=_text(_first(block, ids)),
-        tool=_text(_first(block, names)),
+        call_id=text_or_none(_first(block, ids)),
+        tool=text_or_none(_first(block, names)),
         answered=failed or any(key in block for key in payloads),
     )
 
@@ -263,7 +264,3 @@ def _kind(block: dict[str, JSON]) -> str:
 
 def _first(block: dict[str, JSON], keys: tuple[str, ...]) -> JSON:
     return next((block[key] for key in keys if block.get(key) is not None), None)
-
-
-def _text(value: JSON) -> str | None:
-    return value if isinstance(value, str) and value else None

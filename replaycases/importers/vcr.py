@@ -22,9 +22,10 @@ from replaycases.importers.findings import refused
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
 from replaycases.importers.http.bodies import Body, Unpacking, decoded, from_base64
-from replaycases.importers.http.exchange import HttpExchange, http_date, iso_date
+from replaycases.importers.http.exchange import HttpExchange, http_date
 from replaycases.importers.http.run import run_of
 from replaycases.importers.neutral import NeutralRun, Note, RunHead
+from replaycases.importers.times import instant_of
 
 JSON = Any
 NAME = "vcr"
@@ -147,7 +148,7 @@ def _headers(headers: JSON) -> dict[str, list[JSON]]:
 
 
 def _moment(value: JSON) -> str | None:
-    return iso_date(value) or http_date(value) if isinstance(value, str) else None
+    return instant_of(value) or http_date(value) if isinstance(value, str) else None
 
 
 def _in_order(recorded: list[_Interaction], notes: list[Note]) -> list[_Interaction]:

@@ -90,6 +90,13 @@ def test_what_the_model_was_set_to_is_serving_and_its_tools_stand_in_the_request
     assert model(found).reconstructed
 
 
+def test_a_system_text_in_blocks_is_the_system_text_and_every_usual_setting_is_one() -> None:
+    inputs = {"system": [{"type": "text", "text": "Help."}], "messages": [{"role": "user", "content": "hi"}], "n": 2}
+    found = read([run("m", "llm", 1, None, inputs={**inputs, "model": "m-1"}, outputs={"content": "x"})])
+    assert (found.system, "system" in found.absent) == ("Help.", False)
+    assert (found.serving or {})["settings"] == {"n": 2}
+
+
 def test_start_and_end_of_a_run_that_were_sent_apart_are_one_run() -> None:
     starts = [{key: value for key, value in row.items() if key not in ("end_time", "outputs")} for row in RUNS]
     ends = [

@@ -10,14 +10,13 @@ from replaycases.importers.http.codec import (
     Notes,
     Said,
     Streamed,
-    objects,
-    text_or_none,
     usage_of,
 )
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
 from replaycases.importers.turns import arguments_of, text_of, turn_of, turns_of
+from replaycases.importers.typed import objects, text_or_none
 
 JSON = Any
 SETTINGS = frozenset(

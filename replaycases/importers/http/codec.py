@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from replaycases.importers.conversation import unread_call
@@ -64,23 +63,6 @@ class Codec:
     answer_id: Callable[[dict[str, JSON]], str | None] = lambda response: None
     pending: Callable[[dict[str, JSON]], bool] = lambda response: False
     polls: Callable[[HttpExchange], str | None] = lambda exchange: None
-
-
-def objects(value: JSON) -> list[tuple[int, dict[str, JSON]]]:
-    """The objects of a list with their places."""
-    items = value if isinstance(value, list) else ()
-    return [(at, item) for at, item in enumerate(items) if isinstance(item, dict)]
-
-
-def text_or_none(value: JSON) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def instant(seconds: JSON) -> str | None:
-    """Seconds since 1970 as ISO 8601 in UTC."""
-    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds < 32_503_680_000:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def usage_of(counts: JSON, names: Mapping[str, str]) -> dict[str, int] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
@@ -73,15 +72,6 @@ def http_date(text: str) -> str | None:
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return moment.isoformat() if moment.tzinfo is not None else None
-
-
-def iso_date(text: str) -> str | None:
-    """The text itself if it is an instant in ISO 8601 with an offset."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return text if moment.tzinfo is not None else None
 
 
 def _split(url: str) -> SplitResult:

@@ -10,15 +10,14 @@ from replaycases.importers.http.codec import (
     Notes,
     Said,
     Streamed,
-    instant,
-    objects,
-    text_or_none,
     usage_of,
 )
 from replaycases.importers.http.deltas import joined, merge
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.sse import Stream
+from replaycases.importers.times import instant_of
 from replaycases.importers.turns import text_of, turn_of, turns_of
+from replaycases.importers.typed import objects, text_or_none
 
 JSON = Any
 SETTINGS = frozenset(
@@ -89,7 +88,7 @@ def said(response: dict[str, JSON], base: str) -> Said:
         said=text_of(first.get("content") or first.get("refusal")),
         usage=usage_of(response.get("usage"), USAGE),
         returned_model=text_or_none(response.get("model")),
-        started_at=instant(response.get("created")),
+        started_at=instant_of(response.get("created")),
         failed=bool(response.get("error")),
         notes=tuple(notes.items),
     )

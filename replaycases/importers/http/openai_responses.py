@@ -10,9 +10,6 @@ from replaycases.importers.http.codec import (
     Notes,
     Said,
     Streamed,
-    instant,
-    objects,
-    text_or_none,
     usage_of,
 )
 from replaycases.importers.http.deltas import joined, merge
@@ -20,7 +17,9 @@ from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.openai_chat import api_version
 from replaycases.importers.http.responses_items import note_item, said_of, turns
 from replaycases.importers.http.sse import Stream
+from replaycases.importers.times import instant_of
 from replaycases.importers.turns import called_in
+from replaycases.importers.typed import objects, text_or_none
 
 JSON = Any
 SETTINGS = frozenset(
@@ -96,8 +95,8 @@ def said(response: dict[str, JSON], base: str) -> Said:
         said=said_of([item for _, item in items]),
         usage=usage_of(response.get("usage"), USAGE),
         returned_model=text_or_none(response.get("model")),
-        started_at=instant(response.get("created_at")),
-        ended_at=instant(response.get("completed_at")),
+        started_at=instant_of(response.get("created_at")),
+        ended_at=instant_of(response.get("completed_at")),
         failed=bool(response.get("error")) or response.get("status") in ("failed", "cancelled"),
         notes=tuple(notes.items),
     )

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from replaycases.importers.exchanges import AskedCall, Turn
-from replaycases.importers.http.codec import Notes, objects
+from replaycases.importers.http.codec import Notes
 from replaycases.importers.turns import PROVIDER_RUN, called_in, turn_of
+from replaycases.importers.typed import objects
 
 JSON = Any
 _NOT_RECORDED = {

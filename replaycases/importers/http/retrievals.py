@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from replaycases.importers.http.codec import objects, text_or_none
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.neutral import Note, RetrievalStep
+from replaycases.importers.typed import objects, text_or_none
 
 JSON = Any
 _CHUNK_ID = "x-amz-bedrock-kb-chunk-id"

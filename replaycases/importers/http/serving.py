@@ -6,8 +6,9 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
-from replaycases.importers.http.codec import Codec, text_or_none
+from replaycases.importers.http.codec import Codec
 from replaycases.importers.http.exchange import HttpExchange
+from replaycases.importers.typed import text_or_none
 
 JSON = Any
 KEYS = frozenset({"model", "anthropic_version"})
