@@ -74,10 +74,12 @@ def _is_whole(step: Step) -> bool:
 
 def _coverage(run: NeutralRun, boundary: Boundary) -> Coverage:
     counted = Counter(_is_whole(step) for step in run.steps if boundary_of(step) == boundary)
-    noted = any(note.boundary == boundary and note.cost for note in run.notes)
-    partly = counted[False] or noted or (boundary in run.absent and counted[True])
-    state: State = "partly" if partly else "absent" if boundary in run.absent else "recorded"
-    cost = "" if state == "recorded" else _COSTS[boundary]
+    noted = tuple(dict.fromkeys(note.cost for note in run.notes if note.boundary == boundary and note.cost))
+    absent = boundary in run.absent
+    partly = counted[False] or noted or (absent and counted[True])
+    state: State = "partly" if partly else "absent" if absent else "recorded"
+    # What is there is not said to be unknown: where notes tell what is lost, they are the cost.
+    cost = "; ".join(noted) if noted and not absent else "" if state == "recorded" else _COSTS[boundary]
     return Coverage(boundary=boundary, state=state, recorded=counted[True], lacking=counted[False], cost=cost)
 
 

@@ -14,7 +14,7 @@ from replaycases.importers.model_answers import answer_of, asked_in, tokens
 from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep
 from replaycases.importers.retrieved import chunks_of, query_of
 from replaycases.importers.sent_requests import request_in, settings_in, turns_in
-from replaycases.importers.trace_tree import Record, Tree, with_kind
+from replaycases.importers.trace_tree import Record, Tree
 from replaycases.importers.turns import arguments_of, failure
 from replaycases.importers.typed import text_or_none
 
@@ -46,7 +46,7 @@ def with_tools(records: Sequence[Record]) -> list[Record]:
         for call in choice
     }
     return [
-        with_kind(record, "tool")
+        replace(record, kind="tool")
         if record.kind == "code" and (_is_tool_message(record) or (record.name in asked and record.id not in parents))
         else record
         for record in records

@@ -7,7 +7,7 @@ the workflow. What else is inside a tool or a retrieval is code of it, which is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -153,7 +153,3 @@ def _in_order(records: Sequence[Record]) -> list[Record]:
         ended = record.ended.at if record.ended else last
         keyed.append(((last, ended, record.place, at), record))
     return [record for _, record in sorted(keyed, key=lambda pair: pair[0])]
-
-
-def with_kind(record: Record, kind: Kind) -> Record:
-    return replace(record, kind=kind)

@@ -47,6 +47,20 @@ def test_a_call_is_answered_by_what_the_next_request_says_of_it() -> None:
     ].value == ("one")
 
 
+def test_an_answer_of_which_only_the_frame_was_recorded_is_none() -> None:
+    frame = GivenAnswer(source="/a", call_id="x", answered=False)
+    found = assemble([exchange(user("hi"), asked=(LOOK,)), exchange(user("hi"), asks(LOOK), told(frame))])
+    assert [step.answered for step in found.steps if isinstance(step, ToolStep)] == [False]
+    assert [note.kind for note in found.notes] == ["call_without_result"]
+
+
+def test_a_call_without_its_arguments_takes_those_of_its_run_and_is_not_recorded_without_them() -> None:
+    bare = AskedCall(source="/c", tool="look", arguments=None, call_id="x")
+    known, unknown = tools(exchange(asked=(bare,)), ran(1, "x")), assemble([exchange(user("hi"), asked=(bare,))])
+    assert [(step.arguments, step.answered) for step in known] == [({"n": 1}, True)]
+    assert [note.kind for note in unknown.notes] == ["call_without_result", "content_lost"]
+
+
 def test_the_same_call_made_twice_has_its_own_answer_each_time() -> None:
     first = (user("hi"), asks(LOOK), told(answer("one")))
     second = (*first, asks(LOOK), told(answer("two")))

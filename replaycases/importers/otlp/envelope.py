@@ -15,18 +15,6 @@ from replaycases.importers.otlp.json_form import LOGS, SPANS, export_of_json, lo
 from replaycases.importers.otlp.protobuf_form import export_of_protobuf, is_message, logs_of_protobuf, spans_of_protobuf
 from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span
 
-__all__ = [
-    "dump",
-    "logs_of_json",
-    "logs_of_protobuf",
-    "read_file",
-    "read_logs",
-    "read_traces",
-    "spans_of_json",
-    "spans_of_protobuf",
-    "together",
-]
-
 JSON = Any
 _KINDS = ("unspecified", "internal", "server", "client", "producer", "consumer")
 _STATUSES = ("unset", "ok", "error")
@@ -107,7 +95,6 @@ def _span(span: Span) -> dict[str, JSON]:
         "status": {**status, **message},
         "attributes": _pairs(span.attributes),
         **({"events": [_event(event) for event in span.events]} if span.events else {}),
-        **({"flags": 0x300} if span.remote_parent else {}),
     }
 
 

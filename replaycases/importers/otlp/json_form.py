@@ -31,7 +31,6 @@ _KIND_OF: dict[JSON, SpanKind] = {
 _STATUS_OF: dict[JSON, Status] = {
     key: status for at, status in enumerate(_STATUSES) for key in (at, str(at), f"STATUS_CODE_{status.upper()}")
 }
-_REMOTE = 0x300
 MAX_OBJECTS = 3_000_000
 _BROKEN = "a line that breaks off was dropped"
 _NO_EXPORT = "Give OTLP JSON: an object with resourceSpans or resourceLogs."
@@ -215,7 +214,6 @@ def _span(
     status = get("status")
     status = status if isinstance(status, dict) else {}
     events = get("events")
-    flags = get("flags")
     return Span(
         trace_id=id_of(get("traceId") or get("trace_id"), 16),
         span_id=id_of(get("spanId") or get("span_id"), 8),
@@ -234,7 +232,6 @@ def _span(
         scope_name=name,
         scope_version=version,
         source=source,
-        remote_parent=isinstance(flags, int) and flags & _REMOTE == _REMOTE,
         faults=tuple(faults),
     )
 

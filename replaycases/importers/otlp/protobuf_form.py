@@ -26,7 +26,6 @@ _FIRST_FIELD = 0x0A
 _INNER_FIELDS = (0x0A, 0x12, 0x1A)  # resource, scopes, schema URL
 _KINDS: tuple[SpanKind, ...] = ("unspecified", "internal", "server", "client", "producer", "consumer")
 _STATUSES: tuple[Status, ...] = ("unset", "ok", "error")
-_REMOTE = 0x300
 _NO_MESSAGE = "Give an ExportTraceServiceRequest or ExportLogsServiceRequest of OTLP."
 
 
@@ -182,7 +181,6 @@ def _span(
         scope_name=name,
         scope_version=version,
         source=source,
-        remote_parent=span.flags & _REMOTE == _REMOTE,
         faults=tuple(faults),
     )
 

@@ -26,7 +26,7 @@ class Span:
     """One span. Ids are hexadecimal in lower case, "" where the file has none; times are nanoseconds since 1970, 0
     where it has none. Attributes are plain JSON that may stand in a fixture: numbers that may not are kept as text,
     and `faults` says so. `resource` holds the resource's attributes. `source` is a JSON Pointer into the export, for
-    protobuf into its JSON form; `remote_parent` is True where the span says that its parent is of another process."""
+    protobuf into its JSON form."""
 
     trace_id: str
     span_id: str
@@ -43,7 +43,6 @@ class Span:
     scope_name: str
     scope_version: str
     source: str
-    remote_parent: bool = False
     faults: tuple[str, ...] = ()
 
 
