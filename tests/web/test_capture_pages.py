@@ -145,6 +145,27 @@ def test_the_list_is_filtered_by_its_address(client: Client, capture: Capture, q
     assert ('href="/captures/RC-T1/"' in page(client, f"/captures/{query}")) is found
 
 
+def test_a_document_is_found_by_its_id(client: Client, responder: User, project: Project) -> None:
+    span = {
+        "traceId": "1" * 32,
+        "spanId": "2" * 16,
+        "name": "retrieve",
+        "kind": 1,
+        "startTimeUnixNano": "1700000000000000000",
+        "endTimeUnixNano": "1700000001000000000",
+        "attributes": [
+            {"key": "openinference.span.kind", "value": {"stringValue": "RETRIEVER"}},
+            {"key": "input.value", "value": {"stringValue": "refunds"}},
+            {"key": "retrieval.documents.0.document.id", "value": {"stringValue": "doc-9"}},
+            {"key": "retrieval.documents.0.document.content", "value": {"stringValue": "Refunds take a day."}},
+        ],
+    }
+    data = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode()
+    captures.bring(responder, project=project, data=data, origin=Origin.UPLOAD)
+    assert 'href="/captures/RC-T1/"' in page(client, "/captures/?holds=doc-9")
+    assert 'href="/captures/RC-T1/"' not in page(client, "/captures/?holds=doc-8")
+
+
 def test_an_empty_list_says_how_to_begin(client: Client, project: Project) -> None:
     assert "Nothing was captured yet" in page(client, "/captures/")
 
@@ -355,7 +376,7 @@ def test_a_check_is_tried_on_the_recorded_run(client: Client, named: Capture) ->
     send(client, f"{RUN}expectation/checks/", **CLAIM)
     html = page(client, f"{RUN}expectation/")
     assert "The incident is seen in the recorded run." in html
-    assert "The final message makes this claim." in html
+    assert "the final message makes this claim." in html
 
 
 @pytest.mark.usefixtures("opened")

@@ -8,7 +8,8 @@ from typing import Any
 import django_filters
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
-from replaycases.accounts.models import Project
+from replaycases.accounts.models import Project, User
+from replaycases.cases import held_documents
 from replaycases.cases.models import Capture, Draft, Origin
 from replaycases.importers.registry import FORMATS
 from replaycases.web.widgets import Select
@@ -29,6 +30,7 @@ class CaptureFilter(django_filters.FilterSet):  # type: ignore[misc] # django-fi
         label="Format",
     )
     origin = django_filters.ChoiceFilter(choices=Origin.choices, widget=Select, empty_label="any way", label="Came in")
+    holds = django_filters.CharFilter(method="holding", label="Holds a document or chunk, by its id")
     state = django_filters.ChoiceFilter(
         choices=STATES, method="in_state", widget=Select, empty_label="any", label="What came of it"
     )
@@ -37,8 +39,9 @@ class CaptureFilter(django_filters.FilterSet):  # type: ignore[misc] # django-fi
         model = Capture
         fields: list[str] = []
 
-    def __init__(self, *args: Any, projects: Sequence[Project], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User, projects: Sequence[Project], **kwargs: Any) -> None:
         super().__init__(*args, queryset=listed(projects), **kwargs)
+        self.user = user
         self.filters["project"].extra["choices"] = [(project.key, project.key) for project in projects]
         for field in self.form.fields.values():
             field.widget.attrs["class"] = "input"
@@ -50,6 +53,9 @@ class CaptureFilter(django_filters.FilterSet):  # type: ignore[misc] # django-fi
         if key and number.isascii() and number.isdecimal() and len(number) <= 9:
             found |= Q(project__key=key, number=int(number))
         return captures.filter(found)
+
+    def holding(self, captures: QuerySet[Capture], name: str, value: str) -> QuerySet[Capture]:
+        return captures.filter(pk__in=held_documents.holding(self.user, value).values("capture"))
 
     def in_state(self, captures: QuerySet[Capture], name: str, value: str) -> QuerySet[Capture]:
         drafts = Draft.objects.filter(capture=OuterRef("pk"))

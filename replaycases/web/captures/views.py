@@ -32,7 +32,7 @@ from replaycases.web.scope import user_of
 def capture_list(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     projects = list(Project.objects.visible_to(user).order_by("key"))
-    found = CaptureFilter(request.GET, projects=projects)
+    found = CaptureFilter(request.GET, user=user, projects=projects)
     page = page_of_many(request, found.qs if found.is_valid() else found.qs.none())
     context = {
         "section": "captures",
