@@ -42,11 +42,11 @@ def test_a_revision_with_anothers_fixture_warns(signed_in: Client, case: Case, d
 
 
 def test_who_reviews_is_told_and_only_where_they_may_read_it(people: People) -> None:
-    factories.in_review(people, other())
+    factories.opened(factories.in_review(people, other()), people.privacy)
     assert SAID in client_of(people.privacy).get("/cases/RC-1/review/").content.decode()
     assert "INC-2" not in client_of(people.viewer).get("/cases/RC-1/review/").content.decode()
 
 
 def test_a_review_of_the_right_fixture_warns_of_nothing(people: People) -> None:
-    factories.in_review(people)
+    factories.opened(factories.in_review(people), people.privacy)
     assert "names the incident" not in client_of(people.privacy).get("/cases/RC-1/review/").content.decode()

@@ -30,6 +30,8 @@ from replaycases.accounts.roles import (
     PROMOTES,
     PROPOSES_OVERRIDES,
     PROPOSES_RETIREMENT,
+    READS_NEW_EXPECTATION,
+    READS_QUARANTINED_EVIDENCE,
     REQUESTS_REPLAYS,
     REVIEWS_AGAIN,
     SENDS_BACK,
@@ -105,6 +107,12 @@ WHO: dict[str, frozenset[Role]] = {
     "capture_incident": CAPTURES,
     "capture_case": CAPTURES,
     "capture_case_revision": CAPTURES,
+    "finding_capture": CAPTURES,
+    "finding_case": CREATES_CASES,
+    "finding_dismissal": CREATES_CASES,
+    # Its redaction is approved: whoever decides about a new expectation may read that too.
+    "case_raw_read_list": READS_QUARANTINED_EVIDENCE | READS_NEW_EXPECTATION,
+    "capture_raw_read_list": READS_QUARANTINED_EVIDENCE,
     # For whoever sees the case.
     "case_timeline_export": frozenset(Role),
 }
