@@ -10,14 +10,15 @@ _MAX_PARTS = 24
 
 
 def unflatten(attributes: Mapping[str, JSON], prefix: str) -> list[tuple[int, dict[str, JSON]]]:
-    """(number, object) of each entry below the prefix, in the order of the numbers; names that do not fit are left."""
-    found: dict[int, dict[str, JSON]] = {}
-    for key, value in attributes.items():
+    """(place of its first attribute, object) of each entry below the prefix, in the order of the numbers; names
+    that do not fit are left."""
+    found: dict[int, tuple[int, dict[str, JSON]]] = {}
+    for at, (key, value) in enumerate(attributes.items()):
         if key.startswith(prefix):
             number, _, rest = key[len(prefix) :].partition(".")
             if _is_number(number) and rest:
-                _put(found.setdefault(int(number), {}), rest.split(".", _MAX_PARTS), value)
-    return sorted(found.items())
+                _put(found.setdefault(int(number), (at, {}))[1], rest.split(".", _MAX_PARTS), value)
+    return [found[number] for number in sorted(found)]
 
 
 def listed(value: JSON) -> list[JSON]:

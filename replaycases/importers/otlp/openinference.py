@@ -129,7 +129,7 @@ def _flat_said(site: Site, value: JSON) -> list[Output] | None:
 
 def _flat(site: Site, prefix: str) -> list[tuple[JSON, str]] | None:
     found = [
-        (_message(entry["message"]), f"{site.span.source}#{prefix}{at}")
+        (_message(entry["message"]), site.place(at))
         for at, entry in unflatten(site.span.attributes, prefix)
         if isinstance(entry.get("message"), dict)
     ]

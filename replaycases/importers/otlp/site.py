@@ -105,7 +105,10 @@ class Site:
 
     def pointer(self, name: str) -> str:
         """To the value of an attribute."""
-        at = next((n for n, key in enumerate(self.span.attributes) if key == name), 0)
+        return self.place(next((n for n, key in enumerate(self.span.attributes) if key == name), 0))
+
+    def place(self, at: int) -> str:
+        """The pointer to the value of the attribute at this place."""
         return f"{self.span.source}/attributes/{at}/value"
 
 

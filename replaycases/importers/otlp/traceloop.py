@@ -50,9 +50,8 @@ def model(site: Site, notes: Notes) -> Telling:
     told = genai.model(site, notes)
     attributes = site.span.attributes
     if told.is_bare:
-        source = site.span.source
-        sent = [(_message(entry), f"{source}#{PROMPT}{at}") for at, entry in unflatten(attributes, PROMPT)]
-        said = [_output(entry, f"{source}#{COMPLETION}{at}") for at, entry in unflatten(attributes, COMPLETION)]
+        sent = [(_message(entry), site.place(at)) for at, entry in unflatten(attributes, PROMPT)]
+        said = [_output(entry, site.place(at)) for at, entry in unflatten(attributes, COMPLETION)]
         told = replace(told, sent=sent or None, outputs=said or None)
     more = {name: attributes[key] for key, name in _SETTINGS.items() if attributes.get(key) is not None}
     if more:

@@ -107,6 +107,12 @@ def test_workflow_and_task_spans_are_no_boundary() -> None:
     assert run_of(export(*(span(at, attributes=row) for at, row in enumerate(rows, 1)))).steps == ()
 
 
+def test_places_point_to_the_attribute_in_which_a_message_begins() -> None:
+    run = run_of(export(span(1, attributes=FIRST)))
+    at = list(FIRST).index(next(key for key in FIRST if key.startswith("gen_ai.completion.0.")))
+    assert tools(run)[0].source.startswith(f"/resourceSpans/0/scopeSpans/0/spans/0/attributes/{at}/value")
+
+
 def test_hostile_numbers_in_names_take_no_room() -> None:
     row = {**FIRST, "gen_ai.prompt.999999999.content": "x", "gen_ai.prompt.99999999999.content": "x"}
     assert len(models(run_of(export(span(1, attributes=row))))[0].request["messages"]) == 3
