@@ -15,8 +15,10 @@ _BOUNDARIES = {"workflow": Boundary.WORKFLOW, "dependency": Boundary.DEPENDENCY}
 
 @dataclass(frozen=True, kw_only=True)
 class TimeoutRow:
-    """`boundary` says whose it is; `owner` who that is for the case, None where nobody is or the page does not say."""
+    """A call at `pointer` of a revision. `boundary` says whose it is; `owner` who that is for the case, None where nobody
+    is or the page does not say."""
 
+    revision: int
     seq: int
     pointer: str
     tool: str
@@ -34,12 +36,15 @@ class TimeoutRow:
 
 def rows_of(revision: FixtureRevision | None, owners: Mapping[str, Fact] | None = None) -> list[TimeoutRow]:
     """One row a call, in recorded order."""
-    rows = []
-    for told in revision.timeouts if revision is not None else ():
+    rows: list[TimeoutRow] = []
+    if revision is None:
+        return rows
+    for told in revision.timeouts:
         meaning = MEANINGS[TimeoutKind(told["kind"])]
         boundary = _BOUNDARIES[meaning.owner]
         rows.append(
             TimeoutRow(
+                revision=revision.number,
                 seq=told["seq"],
                 pointer=told["pointer"],
                 tool=told["tool"],

@@ -54,6 +54,7 @@ def test_the_case_says_whose_time_it_was_and_what_cannot_help(timed_out: Case, e
     assert "Cancelled on our side" in html
     assert "The deadline had passed before the call was sent." in html
     assert CANNOT_HELP in html
+    assert '<a href="/cases/RC-1/revisions/1/#/events/0">event 1</a>' in html
     assert f"adapter and fix, {everyone}" in html
 
 
