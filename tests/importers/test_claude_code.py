@@ -199,3 +199,13 @@ def test_a_line_that_stands_twice_is_read_once() -> None:
                                       [{"type": "message", "message": {"content": 1}}]])  # fmt: skip
 def test_anything_else_is_not_recognised(document: JSON) -> None:
     assert not claude_code.sniff(ForeignFile(json.dumps(document).encode()))
+
+
+def test_what_the_provider_ran_and_a_line_that_is_older_than_the_one_before_are_noted() -> None:
+    own = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}}
+    found = read(line("u1", None, "user", "hi", 5), line("a1", "u1", "assistant", [own, text("so")], 2))
+    assert sorted((note.kind, note.source) for note in found.notes) == [
+        ("clock_contradiction", "/1"),
+        ("server_side", "/1/message/content/0"),
+    ]
+    assert tools(found) == []

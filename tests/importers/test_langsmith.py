@@ -226,6 +226,12 @@ def test_a_retrieval_inside_a_tool_or_a_retrieval_is_answered_with_it() -> None:
     assert types(read([RUNS[1], TOOL, outer, {**inner, "parent_run_id": "o"}])) == [ModelStep, ToolStep, RetrievalStep]
 
 
+def test_an_embedding_is_no_boundary_and_is_noted() -> None:
+    found = read([RUNS[1], TOOL, run("e", "embedding", 5), RUNS[3]])
+    assert types(found) == [ModelStep, ToolStep, ModelStep]
+    assert [note.source for note in found.notes if note.kind == "left_out"] == ["/2"]
+
+
 def test_a_catalogue_that_not_every_call_was_offered_is_none_of_the_run() -> None:
     bare = {"invocation_params": {"model": "m-1"}, "metadata": {}}
     found = read([RUNS[1], TOOL, {**RUNS[3], "extra": bare}])
