@@ -15,8 +15,8 @@ _BOUNDARIES = {"workflow": Boundary.WORKFLOW, "dependency": Boundary.DEPENDENCY}
 
 @dataclass(frozen=True, kw_only=True)
 class TimeoutRow:
-    """A call at `pointer` of a revision. `boundary` says whose it is; `owner` who that is for the case, None where nobody
-    is or the page does not say."""
+    """A call at `pointer` of a revision. `boundary` says whose it is; `owner` who that is for the case, None where
+    nobody is or the page does not say."""
 
     revision: int
     seq: int
