@@ -57,8 +57,8 @@ def test_a_failure_is_one_where_the_dialect_marks_it(failed: JSON) -> None:
 
 
 @pytest.mark.parametrize("message", [
-    "hi", {"role": "user", "content": "hi"}, {"type": "human", "content": "hi"}, {"type": "human", "data": {"content": "hi"}},
-    ["user", "hi"],
+    "hi", {"role": "user", "content": "hi"}, {"type": "human", "content": "hi"}, ["user", "hi"],
+    {"type": "human", "data": {"content": "hi"}},
     {"role": "user", "parts": [{"type": "text", "content": "hi"}]},
 ])  # fmt: skip
 def test_words_of_a_person_are_read_in_every_dialect(message: JSON) -> None:
