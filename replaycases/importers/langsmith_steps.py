@@ -11,7 +11,7 @@ from replaycases.importers.langchain_messages import said_by_tool, unwrapped
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
 from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep
 from replaycases.importers.retrieved import chunks_of, query_of
-from replaycases.importers.sent_requests import MODEL_NAMES, request_in, settings_in, turns_in
+from replaycases.importers.sent_requests import MODEL_NAMES, request_in, settings_in, settings_of, turns_in
 from replaycases.importers.trace_tree import Record, Tree
 from replaycases.importers.turns import arguments_of, failure
 from replaycases.importers.typed import object_or_empty, text_or_none
@@ -108,7 +108,7 @@ def _serving(
         None,
     )
     asked = asked or text_or_none(told.get("ls_model_name"))
-    settings = settings_in({**inputs, **parameters})
+    settings = {**settings_in(inputs), **settings_of(parameters)}
     named = {"provider": text_or_none(told.get("ls_provider")), "requested_model": asked, "returned_model": returned}
     serving: dict[str, JSON] = {key: value for key, value in named.items() if value}
     if parameters or any(key in inputs for key in MODEL_NAMES):

@@ -35,5 +35,15 @@ def request_in(inputs: dict[str, JSON], offered: dict[str, JSON]) -> dict[str, J
     return {**kept, **bound}
 
 
-def settings_in(parameters: dict[str, JSON]) -> dict[str, JSON]:
-    return {key: value for key, value in parameters.items() if key in SETTINGS and value is not None}
+def settings_in(told: dict[str, JSON]) -> dict[str, JSON]:
+    """The usual settings, of what holds other things too."""
+    return {key: value for key, value in told.items() if key in SETTINGS and value is not None}
+
+
+def settings_of(parameters: dict[str, JSON]) -> dict[str, JSON]:
+    """What was listed as settings and nothing else: an unusual one that is left out would pass for unset."""
+    own = {key: value for key, value in parameters.items() if key not in _NAMED and not key.startswith(("_", "ls_"))}
+    return {key: value for key, value in own.items() if value is not None}
+
+
+_NAMED = frozenset({*MODEL_NAMES, *TRANSPORT, *MESSAGES, *SYSTEM, *CATALOGUE_KEYS})

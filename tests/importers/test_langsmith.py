@@ -97,6 +97,12 @@ def test_a_system_text_in_blocks_is_the_system_text_and_every_usual_setting_is_o
     assert (found.serving or {})["settings"] == {"n": 2}
 
 
+def test_a_parameter_of_an_unusual_name_does_not_pass_for_unset() -> None:
+    odd = {"model": "m-1", "_type": "chat", "stop": None, "stream": True, "repetition_penalty": 1.3}
+    found = read([{**RUNS[1], "extra": {"invocation_params": odd}}])
+    assert (found.serving or {})["settings"] == {"repetition_penalty": 1.3}
+
+
 def test_start_and_end_of_a_run_that_were_sent_apart_are_one_run() -> None:
     starts = [{key: value for key, value in row.items() if key not in ("end_time", "outputs")} for row in RUNS]
     ends = [
