@@ -14,12 +14,15 @@ from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import captures, events, evidence, intake, policies, reading
+from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import AuditEvent, Capture, Case, Draft, StatementEdit
 from replaycases.cases.policies import InvalidTransition
+from replaycases.importers.effects import check_effects
 from replaycases.importers.registry import Imported, to_case
 from replaycases.importers.supplied import Supplied, supplied_from
 
 JSON = Any
+CHANGED = "Somebody changed the draft since you looked. Look again."
 
 
 def of_run(capture: Capture, run: int) -> Draft | None:
@@ -31,7 +34,7 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
     PermissionDenied, InvalidTransition for a capture that is destroyed, ImportRefused for a part that is malformed,
     ValidationError for a run that the capture does not hold."""
     access.require(actor, capture.project, *CAPTURES)
-    supplied_from(choices)
+    check_effects(supplied_from(choices).effects)
     if not 0 <= run < capture.runs:
         raise ValidationError({"run": f"{capture.readable_id} holds {capture.runs} runs, counted from 0."})
     with transaction.atomic():
@@ -80,11 +83,20 @@ def imported(actor: User, draft: Draft) -> Imported:
 
 
 def make_case(
-    actor: User, *, draft: Draft, title: str, trigger: str, prohibited_outcome: str, deciding_evidence: str
+    actor: User,
+    *,
+    draft: Draft,
+    title: str,
+    trigger: str,
+    prohibited_outcome: str,
+    deciding_evidence: str,
+    seen: str | None = None,
 ) -> Case:
-    """The case, with the draft's fixture as its first revision. Raises InvalidTransition if there is one already,
-    ValidationError where no expectation was chosen, and as `imported` and `intake.create_case`."""
+    """The case, with the draft's fixture as its first revision. `seen` is the digest of the choices that the actor
+    looked at. Raises InvalidTransition if there is one already, SeenAnother where other choices stand in the draft
+    than those, ValidationError where no expectation was chosen, and as `imported` and `intake.create_case`."""
     capture = draft.capture
+    _require_seen(draft, seen)
     if draft.case is not None:
         raise InvalidTransition(f"{draft.case.readable_id} was made of this run already. Add a revision to it.")
     made = imported(actor, draft)
@@ -103,21 +115,39 @@ def make_case(
             fixture=made.as_bytes(),
             ends_by=capture.expires_at,
         )
+        _require_unchanged(draft)
         if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
             raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")
         _in_part_theirs(case, {capture.captured_by_id, capture.on_behalf_of_id, *_editors(draft)})
     return case
 
 
-def revise(actor: User, *, draft: Draft, changed: str, seen_revision: int | None = None) -> Case:
-    """The draft's fixture as the next revision of the case that was made of it. Raises as `intake.add_revision`."""
+def revise(
+    actor: User, *, draft: Draft, changed: str, seen_revision: int | None = None, seen: str | None = None
+) -> Case:
+    """The draft's fixture as the next revision of the case that was made of it. `seen` as in `make_case`. Raises
+    SeenAnother, and as `intake.add_revision`."""
     if draft.case is None:
         raise InvalidTransition("No case was made of this run yet.")
+    _require_seen(draft, seen)
     made = imported(actor, draft)
-    revision = intake.add_revision(
-        actor, case=draft.case, fixture=made.as_bytes(), changed=changed, seen_revision=seen_revision
-    )
+    with transaction.atomic():
+        revision = intake.add_revision(
+            actor, case=draft.case, fixture=made.as_bytes(), changed=changed, seen_revision=seen_revision
+        )
+        _require_unchanged(draft)
     return revision.case
+
+
+def _require_seen(draft: Draft, seen: str | None) -> None:
+    if seen is not None and seen != draft.choices.digest:
+        raise SeenAnother(CHANGED)
+
+
+def _require_unchanged(draft: Draft) -> None:
+    """What the fixture was made of is what stands in the draft until the transaction ends."""
+    if Draft.objects.select_for_update().get(pk=draft.pk).choices_id != draft.choices_id:
+        raise SeenAnother(CHANGED)
 
 
 def _editors(draft: Draft) -> set[UUID | None]:

@@ -30,7 +30,9 @@ def check_effects(annotation: Mapping[str, JSON]) -> None:
         pointer = f"/tools/{name}"
         if not isinstance(rule, Mapping) or set(rule) - RULE_KEYS or not isinstance(rule.get("action"), str):
             raise _refused(pointer, f"a rule holds action and at most {', '.join(sorted(RULE_KEYS))}")
-        if not isinstance(rule.get("key", ""), str) or not isinstance(rule.get("guard", {}), Mapping):
+        guard = rule.get("guard", {"action": ""})
+        guards = isinstance(guard, Mapping) and isinstance(guard.get("action"), str)
+        if not isinstance(rule.get("key", ""), str) or not guards:
             raise _refused(pointer, "`key` is a pointer, `guard` an object {action, decision}")
         if "rejected" in rule:
             _check_detect(f"{pointer}/rejected", rule["rejected"])

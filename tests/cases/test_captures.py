@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -10,7 +11,8 @@ from django.utils import timezone
 
 from replaycases.accounts.roles import Role
 from replaycases.cases import captures, decisions, drafts
-from replaycases.cases.models import AuditEvent, Capture, Classification, Decision, Draft, Origin, Payload
+from replaycases.cases.lifecycle import SeenAnother
+from replaycases.cases.models import AuditEvent, Capture, Case, Classification, Decision, Draft, Origin, Payload
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.findings import ImportRefused
 from tests import factories
@@ -107,6 +109,45 @@ def test_a_case_is_made_of_a_draft_once(of: factories.People, capture: Capture) 
     assert draft.case == case
     with pytest.raises(InvalidTransition, match="RC-1"):
         drafts.make_case(of.responder, draft=draft, **STATEMENT)
+
+
+def test_no_case_is_made_of_other_choices_than_those_that_were_looked_at(
+    of: factories.People, capture: Capture
+) -> None:
+    draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    seen = draft.choices.digest
+    other = factories.person(of.project, Role.RESPONDER)
+    changed = drafts.save(other, capture=capture, run=0, choices={**CHOICES, "incident_id": "INC-8"})
+    for stands, said in ((draft, None), (draft, seen), (changed, seen)):
+        with pytest.raises(SeenAnother):
+            drafts.make_case(of.responder, draft=stands, **STATEMENT, seen=said)
+    assert not Case.objects.exists()
+    case = drafts.make_case(of.responder, draft=changed, **STATEMENT, seen=changed.choices.digest)
+    assert case.incident_id == "INC-8"
+    loaded = drafts.save(of.responder, capture=capture, run=0, choices={**CHOICES, "workflow_version": "8"})
+    drafts.save(other, capture=capture, run=0, choices={**CHOICES, "workflow_version": "9"})
+    with pytest.raises(SeenAnother):
+        drafts.revise(of.responder, draft=loaded, changed="x")
+    assert case.revisions.count() == 1
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [
+        {"tools": 1},
+        {"tools": None},
+        {"tools": {"refund": 1}},
+        {"tools": {"refund": {}}},
+        {"tools": {"refund": {"action": "refund", "guard": 1}}},
+        {"tools": {"refund": {"action": "refund", "guard": {}}}},
+        {"tools": {"refund": {"action": "refund", "guard": {"action": []}}}},
+    ],
+)
+def test_effects_that_are_malformed_are_not_kept(of: factories.People, capture: Capture, effects: Any) -> None:
+    """The pages of the draft read them."""
+    with pytest.raises(ImportRefused):
+        drafts.save(of.responder, capture=capture, run=0, choices={**CHOICES, "effects": effects})
+    assert not Draft.objects.exists()
 
 
 def test_a_draft_without_an_expectation_makes_no_case(of: factories.People, capture: Capture) -> None:

@@ -95,7 +95,7 @@ def _joined(there: JSON, spec: Mapping[str, JSON]) -> dict[str, JSON]:
     if not set(spec) & {"tools", "forbid"}:
         return dict(spec)
     kept = {key: value for key, value in before.items() if key != "id"}
-    rules = [*kept.get("forbid", []), *spec.get("forbid", [])]
+    rules = [*_listed(kept.get("forbid")), *spec.get("forbid", [])]
     return {**kept, **spec, **({"forbid": rules} if rules else {})}
 
 
