@@ -56,8 +56,8 @@ def preview(actor: User, draft: Draft) -> Preview:
     """Raises as `captures.recording_of`; whatever else is wrong with the draft is part of the answer."""
     run = captures.recording_of(actor, draft.capture).read(draft.run)
     chosen = drafts.choices_of(draft)
-    supplied = supplied_from({**chosen, "run": draft.run})
     try:
+        supplied = supplied_from({**chosen, "run": draft.run})
         report = report_on(run, supplied)
     except ImportRefused as refused:
         return Preview(refused=refused.finding)

@@ -1,7 +1,7 @@
 """`replaycases capture`: send a file with recorded runs to a server, where it is kept as raw evidence and ends.
 
 The file goes as it is; nothing is read of it here. The server finds its format, refuses what no importer reads, and
-takes the same bytes once. Exit codes: 0 kept · 2 refused · 60 no answer.
+takes the same bytes once: sent again they are the capture that is there. Exit codes: 0 kept · 2 refused · 60 no answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     data, server = read_bytes(options.file), Server(options)
     said = {name: value for name in _SAID if (value := getattr(options, name)) is not None}
     query = urlencode({"name": options.file.name, **said}, errors="replace")
-    kept = server.post_bytes(f"/api/v1/captures/?{query}", data)
+    is_new, kept = server.post_bytes(f"/api/v1/captures/?{query}", data)
     if not isinstance(kept, dict) or not all(name in kept for name in _SHOWN):
         raise server.misunderstood()
     shown = server.get_json(f"/api/v1/captures/{quote(str(kept['id']), safe='')}/")
@@ -51,20 +51,23 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         say_json(shown)
     else:
-        _say(options, server, shown)
+        _say(options, server, shown, is_new=is_new)
     return 0
 
 
-def _say(options: argparse.Namespace, server: Server, shown: dict[str, Any]) -> None:
-    """What was kept, and how far its first run can be replayed."""
+def _say(options: argparse.Namespace, server: Server, shown: dict[str, Any], *, is_new: bool) -> None:
+    """What was kept or was there, and how far its first run can be replayed."""
     try:
         runs = f"{shown['runs']} run" + ("s" if shown["runs"] != 1 else "")
-        say(f"{options.file}: kept as {shown['readable_id']}: {shown['format']}, {runs}, until {shown['expires_at']}")
+        kept = f"kept as {shown['readable_id']}"
+        if not is_new:
+            kept = f"these bytes are {shown['readable_id']} already, which stays as it was captured"
+        say(f"{options.file}: {kept}: {shown['format']}, {runs}, until {shown['expires_at']}")
         for row in shown["report"]["coverage"] if shown.get("report") else ():
-            say(f"{options.file}: {row['boundary']}: {row['state']}" + (f": {row['cost']}" if row["cost"] else ""))
+            say(f"  {row['boundary']}: {row['state']}" + (f": {row['cost']}" if row["cost"] else ""))
         if shown.get("report"):
-            say(f"{options.file}: {shown['report']['why']}")
+            say(f"  {shown['report']['why']}")
         elif shown.get("refused"):
-            say(f"{options.file}: {shown['refused']['message']}. {shown['refused']['hint']}")
+            say(f"  {shown['refused']['message']}. {shown['refused']['hint']}")
     except (KeyError, TypeError):
         raise server.misunderstood() from None

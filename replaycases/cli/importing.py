@@ -8,7 +8,7 @@ fixture: it needs nothing but the file. Exit code 0, or 10 when the file cannot 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,18 +64,18 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    supplied = _supplied(options)
     try:
         data = read_bytes(options.file)
         if options.more:
             data = together([data, *map(read_bytes, options.more)])
-        supplied = _supplied(options)
         recorded = open_recording(data, format=options.format).read(supplied.run)
         if options.report:
             _say_report(options, report_on(recorded, supplied))
             return 0
         imported = to_case(recorded, supplied)
     except ImportRefused as refusal:
-        raise Refused(INVALID, f"{options.file}: {refusal}") from None
+        raise Refused(INVALID, f"{options.file}: {refusal}{_how_to_supply(refusal)}") from None
     except FixtureInvalid as error:
         raise Refused(INVALID, f"{options.file}: what came of it is no fixture", error.findings) from None
     if options.output:
@@ -93,10 +93,22 @@ def _supplied(options: argparse.Namespace) -> Supplied:
     document = read_json(options.supplied) if options.supplied else {}
     if not isinstance(document, dict):
         raise Refused(USAGE, f"{options.supplied}: must be a JSON object")
-    supplied = supplied_from(document)
     given: dict[str, Any] = {name: getattr(options, "run_index" if name == "run" else name) for name in _FLAGS}
     given |= {name: read_json(getattr(options, name)) for name in ("effects", "expected") if getattr(options, name)}
-    return replace(supplied, **{name: value for name, value in given.items() if value is not None})
+    given = {name: value for name, value in given.items() if value is not None}
+    try:
+        return supplied_from({**document, **given})
+    except ImportRefused as refusal:
+        found = refusal.finding
+        option = found.pointer[1:] if found.pointer[1:] in given else "supplied"
+        place = "" if option != "supplied" else f"{options.supplied}: {found.pointer}: "
+        raise Refused(USAGE, f"--{option.replace('_', '-')}: {place}{found.message}. {found.hint}") from None
+
+
+def _how_to_supply(refusal: ImportRefused) -> str:
+    if refusal.finding.id != "import.supply":
+        return ""
+    return " The options are --case-id, --incident-id and --frozen-at; --supplied FILE takes them as JSON."
 
 
 def _write(options: argparse.Namespace, imported: Imported) -> None:
@@ -110,14 +122,21 @@ def _say_report(options: argparse.Namespace, report: Report) -> None:
     if options.json:
         say_json(as_json(report))
     else:
-        for line in lines(report):
-            say(f"{options.file}: {line}")
+        _say_lines(options, report, to=say)
+
+
+def _say_lines(options: argparse.Namespace, report: Report, *, to: Callable[[str], None]) -> None:
+    """The file is named once, above what is said of it."""
+    first, *further = lines(report)
+    to(f"{options.file}: {first}")
+    for line in further:
+        to(f"  {line}")
 
 
 def _report(options: argparse.Namespace, imported: Imported) -> None:
     """The completeness report goes to standard error, so that the fixture can be piped."""
-    for line in () if options.json else lines(imported.report):
-        complain(f"{options.file}: {line}")
+    if not options.json:
+        _say_lines(options, imported.report, to=complain)
     if imported.fixture is None:
         complain(f"{options.file}: a draft: it has no expectation yet. Write one and give it with --expected FILE.")
     elif imported.fixture.warnings:

@@ -46,6 +46,7 @@ class Server:
     def __init__(self, options: argparse.Namespace) -> None:
         self._address = _address(options.server, insecure=options.insecure_http)
         self._headers = {"Authorization": f"Bearer {_token()}", "Accept": "*/*"}
+        self._status = 0
         self._opener = urllib.request.build_opener(_NoRedirect, *_no_proxy(self._address))
 
     def get_json(self, path: str) -> Any:
@@ -56,9 +57,11 @@ class Server:
         data = orjson.dumps(document)
         return self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
 
-    def post_bytes(self, path: str, data: bytes) -> Any:
+    def post_bytes(self, path: str, data: bytes) -> tuple[bool, Any]:
+        """Whether the server made something new of it, and its answer."""
         headers = {**self._headers, "Content-Type": "application/octet-stream"}
-        return self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
+        answer = self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
+        return self._status == http.HTTPStatus.CREATED, answer
 
     def download(self, path: str, to: IO[bytes], *, largest: int) -> None:
         """Raises OSError where `to` cannot be written."""
@@ -80,6 +83,7 @@ class Server:
         """The answer as it comes. One that breaks off is Refused like one that never came."""
         try:
             with self._opener.open(request, timeout=SECONDS) as response:
+                self._status = response.status
                 yield from _pieces(response, largest)
         except urllib.error.HTTPError as error:
             with error:
@@ -135,9 +139,23 @@ def _refusal(address: str, error: urllib.error.HTTPError) -> Refused:
 def _sentence(document: Any) -> str:
     fields: dict[str, Any] = document if isinstance(document, dict) else {}
     detail, findings = fields.get("detail"), fields.get("findings")
-    said = detail if isinstance(detail, str) else orjson.dumps(document).decode()
+    said = [detail] if isinstance(detail, str) else _by_field(fields) or [orjson.dumps(document).decode()]
     listed = [one for one in findings if isinstance(one, dict)] if isinstance(findings, list) else []
-    return " ".join([said, *(str(finding.get("message", "")) for finding in listed)])
+    return " ".join([*said, *map(_finding, listed)])
+
+
+def _by_field(fields: dict[str, Any]) -> list[str]:
+    """What is wrong with each part of a request: {"project": ["There is none with this key."]}. [] for other shapes."""
+    if not all(isinstance(said, list) and all(isinstance(one, str) for one in said) for said in fields.values()):
+        return []
+    return [f"{name}: {' '.join(said)}" for name, said in fields.items()]
+
+
+def _finding(finding: dict[str, Any]) -> str:
+    """Where, what, and what to do about it."""
+    pointer, message, hint = (str(finding.get(name, "")) for name in ("pointer", "message", "hint"))
+    place = f"{pointer}: " if pointer else ""
+    return f"{place}{message.removesuffix('.')}. {hint}".rstrip()
 
 
 def _token() -> str:

@@ -138,4 +138,4 @@ def _named(file: ForeignFile, name: str) -> Format:
 
 
 def _known() -> str:
-    return f"Known formats: {', '.join(formats())}."
+    return f"Known formats: {'; '.join(f'{format.title} [{format.name}]' for format in FORMATS)}."

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from replaycases.fixture.instants import parse_instant
+from replaycases.fixture.rules_document import INSTANT_HINT
 from replaycases.importers.findings import refused
 
 JSON = Any
@@ -58,7 +60,7 @@ class Supplied:
 
 def supplied_from(document: Mapping[str, JSON]) -> Supplied:
     """From a JSON object with the field names of Supplied (null: not supplied). Raises ImportRefused for an unknown
-    name and for a part of the wrong type."""
+    name, for a part of the wrong type, and for a frozen_at that is no instant with an offset."""
     names = {f.name for f in fields(Supplied)}
     for name, value in document.items():
         if name not in names:
@@ -66,8 +68,15 @@ def supplied_from(document: Mapping[str, JSON]) -> Supplied:
             raise refused("supplied", f"/{name}", "no such part can be supplied", hint)
         if value is not None and not _fits(name, value):
             raise refused("supplied", f"/{name}", "the part has the wrong type", "See docs/importing.md.")
+    _require_instant(document.get("frozen_at"))
     given = {name: value for name, value in document.items() if value is not None}
     return Supplied(**{**given, **{name: tuple(given.get(name, ())) for name in _LISTS}})
+
+
+def _require_instant(frozen_at: str | None) -> None:
+    """Without its offset nobody knows which instant is meant."""
+    if frozen_at and parse_instant(frozen_at) is None:
+        raise refused("supplied", "/frozen_at", "the time is no instant with an offset", INSTANT_HINT)
 
 
 def _fits(name: str, value: JSON) -> bool:

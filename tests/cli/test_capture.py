@@ -64,6 +64,7 @@ def test_a_file_that_no_importer_reads_is_refused_in_the_servers_words(
     assert (code, out) == (2, "")
     assert "422" in err
     assert "no importer recognises the file" in err
+    assert "OpenTelemetry trace (OTLP) [otlp]" in err
     assert "4711" not in err
     assert not Capture.objects.exists()
 
@@ -71,4 +72,17 @@ def test_a_file_that_no_importer_reads_is_refused_in_the_servers_words(
 def test_a_project_that_is_not_there_is_refused(
     command: Command, live_server: LiveServer, project: Project, trace: Path
 ) -> None:
-    assert send(command, live_server, trace, project="XX")[0] == 2
+    code, _, err = send(command, live_server, trace, project="XX")
+    assert code == 2
+    assert "answered 400. project: " in err
+    assert "{" not in err
+
+
+def test_the_same_bytes_are_told_to_be_there_already(
+    command: Command, live_server: LiveServer, project: Project, trace: Path
+) -> None:
+    send(command, live_server, trace)
+    code, out, _ = send(command, live_server, trace)
+    assert code == 0
+    assert "these bytes are RC-T1 already" in out
+    assert "kept as" not in out

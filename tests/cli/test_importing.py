@@ -56,6 +56,26 @@ def test_what_no_file_holds_is_asked_for(command: Command, recording: Path) -> N
     code, out, err = command("import", recording)
     assert (code, out) == (10, "")
     assert "case_id, incident_id, frozen_at" in err
+    assert "--case-id, --incident-id and --frozen-at" in err
+
+
+def test_a_time_without_an_offset_is_refused_by_the_name_of_its_option(command: Command, recording: Path) -> None:
+    code, out, err = command("import", recording, *IDS[:4], "--frozen-at", "2026-01-01")
+    assert (code, out) == (2, "")
+    assert err.startswith("--frozen-at: the time is no instant with an offset.")
+
+
+def test_what_is_wrong_in_the_supplied_file_is_found_there(command: Command, recording: Path, tmp_path: Path) -> None:
+    supplied = tmp_path / "supplied.json"
+    supplied.write_text(json.dumps({"frozen_at": "2026-01-01T09:00:00"}))
+    code, _, err = command("import", recording, *IDS[:4], "--supplied", supplied)
+    assert code == 2
+    assert f"{supplied}: /frozen_at: " in err
+
+
+def test_a_report_names_its_file_once(command: Command, recording: Path) -> None:
+    _, out, _ = command("import", recording, "--report")
+    assert out.count(str(recording)) == 1
 
 
 def test_an_expectation_that_makes_no_fixture_is_told_with_its_findings(

@@ -358,8 +358,18 @@ def test_a_malformed_part_is_refused_beside_it(
 
 @pytest.mark.usefixtures("opened")
 def test_what_keeps_the_draft_from_being_a_fixture_is_said(client: Client, capture: Capture) -> None:
-    send(client, f"{RUN}draft/", **{**NAMED, "frozen_at": "yesterday"})
-    assert "time.frozen-at" in page(client, f"{RUN}draft/")
+    send(client, f"{RUN}draft/", time_zone="Nowhere/Land", **NAMED)
+    assert "time.zone" in page(client, f"{RUN}draft/")
+
+
+def test_a_time_without_an_offset_is_refused_beside_its_field_and_nothing_counts_as_declared(
+    client: Client, capture: Capture
+) -> None:
+    html = send(client, f"{RUN}draft/", 422, **{**NAMED, "frozen_at": "2026-01-01"})
+    assert 'id="id_frozen_at_error"' in html
+    assert "the time is no instant with an offset" in html
+    assert html.count("not saved") == len(NAMED)
+    assert not Draft.objects.exists()
 
 
 # --- the expectation ------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from django.http import Http404
+from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
@@ -68,12 +69,12 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     @extend_schema(
         request=BODIES,
         parameters=[shown.NewCapture],
-        responses={201: shown.CaptureSerializer},
+        responses={201: shown.CaptureSerializer, 200: shown.CaptureSerializer},
         filters=False,
     )
     def create(self, request: Request) -> Response:
         """Send a file with recorded runs: as the body, with the rest in the query, or as `file` of a multipart body.
-        The same bytes are one capture, answered as it is. 422 with the finding for a file that no importer reads."""
+        The same bytes are one capture, answered as it is with 200. 422 with the finding where no importer reads it."""
         data = cast("Any", request.data).get("file")
         if isinstance(data, bytes):
             said = self._shaped(shown.NewCapture, request.query_params.dict())
@@ -82,8 +83,9 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
             data = said.pop("file").read()
         if len(data) > LARGEST_CAPTURE:
             raise errors.BodyTooLarge
+        begun = timezone.now()
         capture = captures.bring(self.user, data=data, origin=Origin.API, **said)
-        return Response(shown.CaptureSerializer(capture).data, status=201)
+        return Response(shown.CaptureSerializer(capture).data, status=200 if capture.captured_at < begun else 201)
 
     @extend_schema(request=CapturedTrace, responses={201: shown.CaptureSerializer}, filters=False)
     @action(detail=False, methods=["post"], url_path="from-trace", pagination_class=None)

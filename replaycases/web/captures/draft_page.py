@@ -15,6 +15,7 @@ from replaycases.web.labels import Look
 TRACE = Look(word="from the trace", css="", icon="check")
 DECLARED = Look(word="declared", css="", icon="pen")
 MISSING = Look(word="missing", css="look", icon="warn")
+UNSAVED = Look(word="not saved", css="look", icon="warn")
 NEEDED = Look(word="needed", css="bad", icon="warn")
 OPEN = Look(word="not set", css="dunno", icon="dash")
 
@@ -40,7 +41,8 @@ def parts_of(
 
 def _part(form: RunRecordForm, name: str, held: str, declared: bool, costs: Mapping[str, str]) -> Part:
     field = form[name]
-    declared = declared or (form.is_bound and bool(field.value()))
+    if form.is_bound and name in form.changed_data:  # a form that was sent is shown again only where it was refused
+        return Part(field=field, look=UNSAVED)
     if name in ("case_id", "incident_id") or (name == "frozen_at" and not held):
         note = "" if declared else "No trace holds it." if name != "frozen_at" else "The trace has no times."
         return Part(field=field, look=DECLARED if declared else NEEDED, note=note)

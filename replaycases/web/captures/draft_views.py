@@ -76,7 +76,8 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
             outlines.require_fits(found.outline, supplied_from({**choices, **parts}))
             choosing.choose(user_of(request), capture=capture, run=run, parts=parts)
         except ImportRefused as refused:
-            form.add_error(None, str(refused))
+            found_at = refused.finding.pointer[1:]
+            form.add_error(found_at if found_at in form.fields else None, str(refused))
         else:
             messages.success(request, "The run record is kept in the draft.")
             then = "capture_expectation" if request.POST.get("then") == "expectation" else "capture_draft"
@@ -88,6 +89,7 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
         "form": form,
         "parts": draft_page.parts_of(form, found.outline.record, report, choices),
         "tried": tried,
+        "missing": sum(gap.caps and not gap.declared for gap in report.gaps),
         "gaps": [gap_row(gap) for gap in report.gaps],
     }
     return render(request, "captures/draft.html", context, status=422 if request.method == "POST" else 200)
