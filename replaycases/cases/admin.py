@@ -120,6 +120,7 @@ class DraftAdmin(ReadOnlyAdmin[Draft]):
 
 @admin.register(FixtureRevision)
 class FixtureRevisionAdmin(ReadOnlyAdmin[FixtureRevision]):
+    exclude = ["changed"]
     list_display = ["case", "number", "schema_version", "fixture_hash", "created_by", "created_at"]
     list_select_related = ["case__project", "created_by"]
     search_fields = ["fixture_hash", "content_hash", "fixture_case_id"]

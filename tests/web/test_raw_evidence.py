@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE, Role
 from tests import factories, raw_world
+from tests.api import world as worlds
 from tests.api.world import World
 from tests.raw_world import CANARY
 from tests.web.conftest import client_of
@@ -23,21 +25,28 @@ QUERIES = {
     "revision": ("?at=/input",),
     "revision_differences": ("?from=1", "?from=2"),
     "case_timeline": ("?action=revision.added",),
+    "capture_run": ("?at=1", "?at=2"),
 }
 # Where it stands for a reader, in the words of the routes. Every other route never shows it.
 SHOWS = {
+    "capture_run",
     "case_review",
     "comparison",
     "control_approval",
     "control_document",
     "control_mutation",
-    "new_revision",
     "revision",
     "revision_differences",
     "revision_document",
     "revision_list",
     "run",
     "run_manifest",
+}
+# Beside it, by roles that write: a draft, and the text of a revision to be edited.
+WRITES = {
+    Role.RESPONDER: {"capture_draft", "new_revision"},
+    Role.PRIVACY_REVIEWER: {"new_revision"},
+    Role.SECURITY_OWNER: set(),
 }
 
 
@@ -85,8 +94,7 @@ def test_who_may_read_it_and_said_why_sees_it_where_it_belongs(
     caplog.set_level(logging.DEBUG)
     reader = factories.person(world.team.project, role)
     raw_world.say_why(reader, world)
-    found = {name for name in shown_at(reader, world) if not name.startswith("capture")}
-    assert found == (SHOWS if role != Role.SECURITY_OWNER else SHOWS - {"new_revision"})
+    assert shown_at(reader, world) == SHOWS | WRITES[role]
     assert CANARY not in caplog.text
 
 
@@ -95,6 +103,20 @@ def test_a_stranger_and_a_visitor_see_nothing(world: World) -> None:
     stranger = factories.everyone(factories.project("XX"))
     assert shown_at(stranger, world) == set()
     assert not any(shows(route, Client(), world) for route in every_route())
+
+
+def test_the_administrators_site_shows_nothing_that_is_raw(world: World) -> None:
+    client = client_of(User.objects.create_superuser("root", "root@example.invalid"))
+    shown = ["revisions", "controls", "comments", "comparisons", "runs", "run-sets", "captures"]
+    for noun in shown:
+        named = f"cases_{worlds.MODELS[noun]._meta.model_name}"
+        for address in (
+            reverse(f"admin:{named}_changelist"),
+            reverse(f"admin:{named}_change", args=[world.objects[noun]]),
+        ):
+            answer = client.get(address)
+            assert answer.status_code == 200, address
+            assert CANARY not in content_of(answer), address
 
 
 def test_no_refused_form_shows_what_is_raw(world: World) -> None:
