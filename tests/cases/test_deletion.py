@@ -14,6 +14,7 @@ from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.cases import immutability
 from replaycases.cases.models import (
     AuditHead,
+    BufferedTrace,
     CaseOwner,
     CiReport,
     CiResult,
@@ -22,13 +23,19 @@ from replaycases.cases.models import (
     NotificationCursor,
     Payload,
     StatementEdit,
+    TraceBatch,
+    TraceInbox,
 )
 from tests import factories
 from tests.api import world
 
 # Rows that come and go: who holds a role now, who owns a boundary now, news that was told, places in a queue. Bytes go
-# when their time is over, and only while nothing refers to them.
-COME_AND_GO = {Membership, CaseOwner, Notification, NotificationCursor, AuditHead, Payload}
+# when their time is over, and only while nothing refers to them; so does what a collector sent and nobody captured.
+COME_AND_GO = {Membership, CaseOwner, Notification, NotificationCursor, AuditHead, Payload} | {
+    BufferedTrace,
+    TraceBatch,
+    TraceInbox,
+}
 OURS = [model for model in apps.get_models() if model._meta.app_label in {"accounts", "cases"}]
 KEPT = set(immutability._kept_tables())
 # But for the tables that only say which rows belong together.

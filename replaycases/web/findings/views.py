@@ -61,7 +61,7 @@ def finding(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def take(request: HttpRequest, pk: UUID) -> HttpResponse:
-    report, form = _loaded(request, pk), CaseForm(request.POST)
+    report, form = _to_settle(request, pk), CaseForm(request.POST)
     if form.is_valid():
         try:
             case = incident_reports.take(user_of(request), incident_report=report, **form.cleaned_data)
@@ -76,7 +76,7 @@ def take(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def dismiss(request: HttpRequest, pk: UUID) -> HttpResponse:
-    report, form = _loaded(request, pk), DismissalForm(request.POST)
+    report, form = _to_settle(request, pk), DismissalForm(request.POST)
     if form.is_valid():
         try:
             incident_reports.dismiss(user_of(request), incident_report=report, reason=form.cleaned_data["reason"])
@@ -108,6 +108,13 @@ def capture(request: HttpRequest, pk: UUID) -> HttpResponse:
 def _loaded(request: HttpRequest, pk: UUID) -> IncidentReport:
     seen = IncidentReport.objects.visible_to(user_of(request))
     return get_object_or_404(seen.select_related("project", "case__project", "reported_by", "settled_by"), pk=pk)
+
+
+def _to_settle(request: HttpRequest, pk: UUID) -> IncidentReport:
+    """For who may settle it: nobody else is told what is missing in a form that they were not shown."""
+    report = _loaded(request, pk)
+    access.require(user_of(request), report.project, *CREATES_CASES)
+    return report
 
 
 def _page(
