@@ -31,7 +31,7 @@ def choose_steps(
     *,
     capture: Capture,
     run: int,
-    shown: range,
+    shown: Collection[int],
     kept: Collection[int],
     ends_after: int | None,
 ) -> Draft:

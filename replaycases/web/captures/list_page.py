@@ -30,7 +30,7 @@ class CaptureFilter(django_filters.FilterSet):  # type: ignore[misc] # django-fi
         label="Format",
     )
     origin = django_filters.ChoiceFilter(choices=Origin.choices, widget=Select, empty_label="any way", label="Came in")
-    holds = django_filters.CharFilter(method="holding", label="Holds a document or chunk, by its id")
+    holds = django_filters.CharFilter(method="holding", label="Document or chunk id")
     state = django_filters.ChoiceFilter(
         choices=STATES, method="in_state", widget=Select, empty_label="any", label="What came of it"
     )

@@ -20,7 +20,7 @@ from replaycases.importers.findings import ImportRefused
 from replaycases.web import raw_reading
 from replaycases.web.captures import loading, step_contents, timeline_page
 from replaycases.web.captures.loading import CaptureId
-from replaycases.web.pages import page_of
+from replaycases.web.pages import ROWS_A_PAGE, page_of
 from replaycases.web.scope import user_of
 
 
@@ -55,6 +55,7 @@ def _steps(request: HttpRequest, outline: outlines.Outline, draft: Any) -> dict[
         "chosen": chosen,
         "elsewhere": end if end is not None and end not in [line.number for line in lines] else None,
         "begun": begun,
+        "typed": {name: request.POST.get(name, "") for name in ("out_also", "keep_also")},
         "whole": sum(not line.lost for line in outline.steps),
     }
 
@@ -82,8 +83,7 @@ def choose_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
             user_of(request),
             capture=capture,
             run=run,
-            shown=range(_number(request, "first"), _number(request, "last") + 1),
-            kept={int(number) for number in request.POST.getlist("keep") if _is_number(number)},
+            **_ticked(request),
             ends_after=_number(request, "ends_after") or None,
         )
     except ValidationError as refused:
@@ -95,6 +95,16 @@ def choose_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
         return redirect("capture_draft", capture.readable_id, run)
     page = _number(request, "page")
     return redirect(reverse("capture_run", args=[capture.readable_id, run]) + (f"?page={page}" if page > 1 else ""))
+
+
+def _ticked(request: HttpRequest) -> dict[str, set[int]]:
+    """The steps that were decided about: those on the page, and those named by their numbers."""
+    page = set(
+        range(_number(request, "first"), min(_number(request, "last"), _number(request, "first") + ROWS_A_PAGE) + 1)
+    )
+    ticked = {int(number) for number in request.POST.getlist("keep") if _is_number(number)}
+    out, back = (timeline_page.numbers_in(request.POST.get(name, "")) for name in ("out_also", "keep_also"))
+    return {"shown": page | out | back, "kept": (ticked - out) | back}
 
 
 def _number(request: HttpRequest, name: str) -> int:

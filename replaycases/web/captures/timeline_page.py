@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import ValidationError
+
 from replaycases.cases import choosing
 from replaycases.importers.outline import Ending, StepLine
 from replaycases.web.labels import Look
 
+# Digits of a step's number: no recording that is read has more steps.
+LONGEST_NUMBER = 6
 ENDINGS: Mapping[Ending, Look] = {
     "answered": Look(word="answered", css="", icon=""),
     "failed": Look(word="failed", css="look", icon="warn"),
@@ -65,6 +69,18 @@ def rows_of(lines: Sequence[StepLine], chosen: Chosen, *, begun: datetime | None
         )
         for line, before in zip(lines, groups, strict=True)
     ]
+
+
+def numbers_in(text: str) -> set[int]:
+    """The numbers of steps in a text as "1-400, 512". Raises ValidationError."""
+    found: set[int] = set()
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        begin, dash, end = (side.strip() for side in part.partition("-"))
+        sides = (begin, end) if dash else (begin, begin)
+        if not all(side.isascii() and side.isdecimal() and len(side) <= LONGEST_NUMBER for side in sides):
+            raise ValidationError(f"“{part[:40]}” names no steps. Write numbers and ranges: 1-400, 512.")
+        found |= set(range(int(sides[0]), int(sides[1]) + 1))
+    return found
 
 
 def seconds_in_words(seconds: float | None) -> str:
