@@ -179,6 +179,9 @@ def why_stale(proposal: Proposal) -> str:
     """Why nobody can confirm it any more, because its case or the time went on; "" if that can still be."""
     if proposal.until is not None and proposal.until <= timezone.now():
         return "The time until which it was to hold has passed. Decline it."
+    if proposal.kind == ProposalKind.EXTENSION and proposal.until is not None:
+        too_late = expiry.why_not_until(proposal.case, proposal.until)
+        return f"{too_late} Decline it." if too_late else ""
     if proposal.kind == ProposalKind.OVERRIDE and proposal.revision_id != proposal.case.current_revision_id:
         return "It was proposed for a revision that is not the current one any more. Decline it."
     if proposal.lane_entry is not None and proposal.lane_entry.left_at is not None:

@@ -28,6 +28,7 @@ from replaycases.cases import (
     jobs,
     lanes,
     policies,
+    proposals,
     purging,
     sealing,
 )
@@ -220,6 +221,16 @@ def test_an_extension_that_was_confirmed_in_time_wins_for_what_was_made_of_it_to
             assert evidence.read(payload)
     with later(timedelta(days=41)):
         assert purging.look() == 6
+
+
+def test_an_extension_that_nobody_confirmed_in_time_is_confirmed_by_nobody(of: factories.People) -> None:
+    case = replayed(of)
+    until = timezone.now() + timedelta(days=50)
+    proposal = proposals.propose_extension(of.responder, case=case, reason="The review needs more time.", until=until)
+    with later():
+        purging.look()
+        with pytest.raises(InvalidTransition, match="Decline it"):
+            proposals.confirm(of.privacy, proposal=Proposal.objects.get(pk=proposal.pk))
 
 
 def test_a_purge_that_dies_in_the_middle_leaves_whole_batches_and_the_next_one_goes_on(
