@@ -98,6 +98,12 @@ def test_a_part_of_the_wrong_type_is_refused(part: dict[str, object]) -> None:
     assert caught.value.finding.pointer == f"/{next(iter(part))}"
 
 
+@pytest.mark.parametrize("time", ["2026-01-01", "2026-01-01T09:00:00", "yesterday"])
+def test_a_frozen_time_without_its_offset_is_refused(time: str) -> None:
+    with pytest.raises(ImportRefused, match="/frozen_at: the time is no instant with an offset"):
+        supplied_from({**SUPPLIED, "frozen_at": time})
+
+
 def test_a_file_of_several_runs_is_read_only_once_one_is_chosen() -> None:
     several = open_recording(b"[" + RUN + b"," + RUN + b"]")
     with pytest.raises(ImportRefused, match="2 runs"):
