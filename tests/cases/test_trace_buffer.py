@@ -341,10 +341,17 @@ def test_a_rule_that_lacks_a_part_is_refused(
         rule(administrator, of, kind, **said)
 
 
-def test_rules_are_kept_by_administrators_and_by_no_program(of: factories.People, sender: User) -> None:
-    for actor in (of.responder, of.lead, sender):
+def test_rules_are_kept_by_administrators_and_by_no_program(of: factories.People, administrator: User) -> None:
+    token, _ = people.create_token(administrator, project=of.project, name="any", scopes=["read"], days=1)
+    program = User.objects.get(pk=administrator.pk)
+    program.token = token
+    for actor in (of.responder, of.lead, program):
         with pytest.raises(PermissionDenied):
             rule(actor, of, RuleKind.ERROR)
+    added = rule(administrator, of, RuleKind.ERROR)
+    for actor in (of.responder, of.lead, program):
+        with pytest.raises(PermissionDenied):
+            capture_rules.set_enabled(actor, rule=added, enabled=False)
 
 
 def test_a_rule_is_there_once_and_can_be_switched_on_again(of: factories.People, administrator: User) -> None:
