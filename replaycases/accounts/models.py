@@ -23,7 +23,7 @@ class Scope(models.TextChoices):
     RESULTS_PUSH = "results:push", "Report results of a lane run elsewhere"
     REPLAYS = "replays", "Register implementations and ask for replays"
     CASES = "cases", "Open cases, add revisions and controls"
-    CAPTURES = "captures", "Send recorded runs"
+    CAPTURES = "captures", "Send recorded runs, write drafts of them, report findings"
 
 
 class User(AbstractUser):
