@@ -35,5 +35,13 @@ def test_what_names_no_steps_is_refused(client: Client, responder: User, project
     factories.drafted(project, responder)
     answer = client.post(f"{RUN}steps/", {"first": 1, "last": 5, "keep": [1], "out_also": text})
     assert answer.status_code == 422
-    assert "names no steps" in answer.content.decode()
+    html = answer.content.decode()
+    assert "names no steps" in html
+    assert 'value="1" checked' in html
+    assert 'value="2" checked' not in html
     assert drafts.choices_of(Draft.objects.select_related("choices").get())["leave_out"] == [5]
+
+
+def test_links_of_a_page_that_was_refused_lead_back(client: Client, responder: User, project: Project) -> None:
+    factories.drafted(project, responder)
+    assert client.get(f"{RUN}steps/?page=2").headers["Location"] == f"{RUN}?page=2"

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from replaycases.accounts import access
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import captures, choosing, drafts, outlines
 from replaycases.cases.models import Capture
 from replaycases.importers.findings import ImportRefused
+from replaycases.importers.outline import StepLine
 from replaycases.web import raw_reading
 from replaycases.web.captures import loading, step_contents, timeline_page
 from replaycases.web.captures.loading import CaptureId
-from replaycases.web.pages import ROWS_A_PAGE, page_of
+from replaycases.web.pages import ROWS_A_PAGE
 from replaycases.web.scope import user_of
 
 
@@ -44,20 +47,28 @@ def _render(request: HttpRequest, capture: Capture, run: int, *, refused: str = 
 def _steps(request: HttpRequest, outline: outlines.Outline, draft: Any) -> dict[str, Any]:
     choices = drafts.choices_of(draft) if draft is not None else {}
     chosen = timeline_page.chosen_of(choices, outline.steps)
-    page = page_of(request, outline.steps)
+    page = Paginator(outline.steps, ROWS_A_PAGE).get_page(request.POST.get("page") or request.GET.get("page"))
     lines = list(page.object_list)
     begun = next((line.started_at for line in outline.steps if line.started_at), None)
     end = chosen.ends_after
     return {
         "outline": outline,
         "page": page,
-        "rows": timeline_page.rows_of(lines, chosen, begun=begun) if lines else [],
+        "rows": timeline_page.rows_of(lines, _as_sent(request, chosen, lines), begun=begun) if lines else [],
         "chosen": chosen,
         "elsewhere": end if end is not None and end not in [line.number for line in lines] else None,
         "begun": begun,
         "typed": {name: request.POST.get(name, "") for name in ("out_also", "keep_also")},
         "whole": sum(not line.lost for line in outline.steps),
     }
+
+
+def _as_sent(request: HttpRequest, chosen: timeline_page.Chosen, lines: list[StepLine]) -> timeline_page.Chosen:
+    """With the ticks of a form that was refused, which the page shows again."""
+    if request.method != "POST":
+        return chosen
+    out = {line.number for line in lines} - {int(n) for n in request.POST.getlist("keep") if _is_number(n)}
+    return replace(chosen, left_out=frozenset(out), ends_after=_number(request, "ends_after") or None)
 
 
 def _contents(request: HttpRequest, capture: Capture, run: int) -> dict[str, Any]:
@@ -72,12 +83,15 @@ def _contents(request: HttpRequest, capture: Capture, run: int) -> dict[str, Any
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def choose_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
-    """Keep what is ticked of the steps on this page, and where the draft ends."""
+    """Keep what is ticked of the steps on this page, and where the draft ends. Links of a page that was refused lead
+    back to the steps."""
     capture = loading.capture_or_404(request, capture_id)
-    access.require(user_of(request), capture.project, *CAPTURES)
     run = loading.run_or_404(capture, run)
+    if request.method != "POST":
+        return redirect(reverse("capture_run", args=[capture.readable_id, run], query=request.GET))
+    access.require(user_of(request), capture.project, *CAPTURES)
     try:
         choosing.choose_steps(
             user_of(request),
