@@ -218,6 +218,10 @@ def _with(
     trace.ended = trace.ended or part.ended
     trace.token = token
     trace.rule_id = trace.rule_id or part.rule
+    # What a rule wants is wanted with what comes later too, also where nothing could be made of what came before.
+    trace.why_not = ""
+    if trace.rule_id:
+        trace.capture = None
     return trace
 
 
@@ -226,7 +230,7 @@ def _write(traces: Sequence[BufferedTrace], batch: TraceBatch) -> None:
         traces,
         update_conflicts=True,
         unique_fields=["id"],
-        update_fields=["spans", "records", "last_at", "ended", "token", "rule"],
+        update_fields=["spans", "records", "last_at", "ended", "token", "rule", "capture", "why_not"],
     )
     _LINK._default_manager.bulk_create([_LINK(bufferedtrace_id=trace.pk, tracebatch_id=batch.pk) for trace in traces])
 

@@ -11,12 +11,14 @@ import orjson
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import ApiToken, Project, User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import captures, evidence, trace_buffer
+from replaycases.cases.locks import lock_project
 from replaycases.cases.models import BufferedTrace, Capture, Origin
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.findings import ImportRefused
@@ -34,16 +36,20 @@ def capture_trace(actor: User, *, project: Project, trace_id: str) -> Capture:
     `captures.bring`."""
     access.require(actor, project, *CAPTURES)
     trace = BufferedTrace.objects.filter(project=project, trace_id=trace_id.lower()).first()
-    if trace is None:
+    capture = _capture(actor, trace, of=BufferedTrace.objects.all()) if trace is not None else None
+    if capture is None:
         raise ValidationError({"trace_id": "Nothing of this trace is kept: it never came, or its time is over."})
-    return _capture(actor, trace)
+    return capture
 
 
 def look() -> int:
     """Capture what a rule wants and what has been quiet for a while, in the name of who sent it. Returns how many."""
+    return sum(map(_by_rule, _wanted().select_related("project", "token__user").order_by("last_at")[:AT_ONCE]))
+
+
+def _wanted() -> QuerySet[BufferedTrace]:
     quiet = timezone.now() - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
-    wanted = BufferedTrace.objects.filter(rule__enabled=True, capture=None, why_not="", last_at__lt=quiet)
-    return sum(map(_by_rule, wanted.select_related("project", "token__user").order_by("last_at")[:AT_ONCE]))
+    return BufferedTrace.objects.filter(rule__enabled=True, capture=None, why_not="", last_at__lt=quiet)
 
 
 def assembled(trace: BufferedTrace) -> bytes:
@@ -77,8 +83,13 @@ def _key(record: LogRecord) -> bytes:
     return orjson.dumps([*said, record.scope_name], option=orjson.OPT_SORT_KEYS)
 
 
-def _capture(actor: User, trace: BufferedTrace) -> Capture:
+def _capture(actor: User, trace: BufferedTrace, *, of: QuerySet[BufferedTrace]) -> Capture | None:
+    """None where the trace is none `of` these any more. What comes of it waits until the transaction ends. Locks are
+    taken in their order: the project's row, then the trace."""
     with transaction.atomic():
+        lock_project(trace.project)
+        if not of.select_for_update(of=("self",)).filter(pk=trace.pk).exists():
+            return None
         capture = captures.bring(
             actor,
             project=trace.project,
@@ -93,13 +104,13 @@ def _capture(actor: User, trace: BufferedTrace) -> Capture:
 
 def _by_rule(trace: BufferedTrace) -> bool:
     try:
-        _capture(_owner(trace.token), trace)
+        captured = _capture(_owner(trace.token), trace, of=_wanted())
     except (ImportRefused, PermissionDenied, ValidationError, InvalidTransition) as refused:
         why_not = " ".join(refused.messages) if isinstance(refused, ValidationError) else str(refused)
     except (evidence.EvidenceDamaged, evidence.EvidenceDestroyed, evidence.EvidenceTooLarge) as lost:
         why_not = str(lost)
     else:
-        return True
+        return captured is not None
     logger.warning("trace %s was not captured by its rule", trace.pk)
     BufferedTrace.objects.filter(pk=trace.pk).update(why_not=why_not[:WHY_NOT_CAP])
     return False

@@ -301,6 +301,49 @@ def test_what_a_rule_wanted_before_it_was_switched_off_is_not_captured(
     assert trace_captures.look() == 0
 
 
+def test_what_comes_after_a_rule_captured_a_trace_is_captured_too_and_once(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    receive(sender, as_json(chat(1)))
+    age()
+    listed = BufferedTrace.objects.select_related("project", "token__user").get()
+    assert trace_captures._by_rule(listed)
+    receive(sender, as_json(chat(2, parent=1)))
+    assert not trace_captures._by_rule(listed)  # another beat listed it before
+    assert Capture.objects.count() == 1
+    age()
+    assert trace_captures.look() == 1
+    export = envelope.read_file(evidence.read(Capture.objects.latest("number").payload))
+    assert export is not None
+    assert len(export.spans) == 2
+
+
+def test_a_trace_of_which_nothing_could_be_made_is_tried_again_once_more_came(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    receive(sender, records(), signal="logs")
+    age()
+    assert trace_captures.look() == 0
+    assert BufferedTrace.objects.get().why_not
+    receive(sender, as_json(chat()))
+    age()
+    assert trace_captures.look() == 1
+
+
+def test_a_trace_that_was_dropped_meanwhile_is_not_captured_empty(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    receive(sender, as_json(chat()))
+    age(timedelta(days=1))
+    listed = BufferedTrace.objects.select_related("project", "token__user").get()
+    trace_buffer.look()
+    assert not trace_captures._by_rule(listed)
+    assert not Capture.objects.exists()
+
+
 def test_whose_sender_may_capture_no_more_is_not_captured_by_a_rule(
     of: factories.People, sender: User, administrator: User
 ) -> None:
