@@ -95,10 +95,17 @@ class ForeignFile:
 
     def once(self, decode: Callable[[bytes], T]) -> T:
         """What a decoder of a format's own makes of the bytes, kept for whoever asks again."""
-        kept: dict[Callable[[bytes], Any], Any] = self.__dict__.setdefault("_decoded", {})
-        if decode not in kept:
-            kept[decode] = decode(self.data)
-        found: T = kept[decode]
+        return self._kept(decode, self.data)
+
+    def read_once(self, read: Callable[[ForeignFile], T]) -> T:
+        """Like `once`, for what is made of the file as it was parsed already."""
+        return self._kept(read, self)
+
+    def _kept(self, make: Callable[[Any], T], of: Any) -> T:
+        kept: dict[Callable[[Any], Any], Any] = self.__dict__.setdefault("_decoded", {})
+        if make not in kept:
+            kept[make] = make(of)
+        found: T = kept[make]
         return found
 
     def json_fault(self) -> Exception:

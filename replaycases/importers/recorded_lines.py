@@ -27,6 +27,10 @@ def is_recording(file: ForeignFile) -> bool:
 
 def lines_of(file: ForeignFile) -> tuple[Line, ...]:
     """Every whole line. Raises ImportRefused where one has another shape, or stands where it cannot."""
+    return file.read_once(_checked)
+
+
+def _checked(file: ForeignFile) -> tuple[Line, ...]:
     lines = file.json_lines
     if not lines:
         raise refused("recording-line", "", "a line of the recording is no strict JSON", _HINT)
