@@ -178,8 +178,8 @@ _STORED: dict[str, Any] = {
 }
 TimeoutSerializer = shape(
     "TimeoutSerializer",
-    "A call that ran out of time: whose time it was by the recorded evidence, why, which boundary's owner acts, and the "
-    "mitigation that cannot help.",
+    "A call that ran out of time: whose time it was by the recorded evidence, why, which boundary's owner acts, and "
+    "the mitigation that cannot help.",
     seq=serializers.IntegerField(read_only=True),
     pointer=serializers.CharField(read_only=True),
     tool=serializers.CharField(read_only=True),
