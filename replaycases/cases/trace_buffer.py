@@ -24,6 +24,7 @@ from replaycases.cases import evidence
 from replaycases.cases.models import BufferedTrace, CaptureRule, Payload, RuleKind, TraceBatch, TraceInbox
 from replaycases.importers.otlp import envelope
 from replaycases.importers.otlp.spans import LogRecord, Span
+from replaycases.importers.otlp.values import is_hex
 
 Signal = Literal["traces", "logs"]
 BATCH_TYPE = "application/vnd.replaycases.otlp-batch"
@@ -117,11 +118,11 @@ def _sorted(rows: Iterable[Span | LogRecord], rules: Sequence[CaptureRule]) -> _
     found = _Sorted()
     parts = found.parts
     for row in rows:
-        if len(row.trace_id) != ID_LENGTH:
-            found.nameless += 1
-            continue
         part = parts.get(row.trace_id)
         if part is None:
+            if len(row.trace_id) != ID_LENGTH or not is_hex(row.trace_id):
+                found.nameless += 1
+                continue
             part = parts[row.trace_id] = _Part()
         part.rows += 1
         if isinstance(row, Span) and not row.parent_id and row.end_ns:

@@ -121,6 +121,13 @@ def test_what_names_no_trace_is_counted_as_rejected(sender: User) -> None:
     assert BufferedTrace.objects.get().spans == 1
 
 
+@pytest.mark.parametrize("trace", ["z" * 32, "\0" * 32, "a" * 31 + "\u00e9", "a" * 31 + "\ud800"])
+def test_what_is_as_long_as_an_id_and_is_none_names_no_trace(sender: User, trace: str) -> None:
+    """A database that takes no such text would refuse the whole request."""
+    assert receive(sender, as_json(chat(), span(2, trace=trace))).rejected == 1
+    assert held() == {TRACE}
+
+
 def test_a_trace_takes_no_more_than_its_most(sender: User, settings: Any) -> None:
     settings.REPLAYCASES_OTLP_TRACE_SPANS = 2
     receive(sender, as_json(span(1), span(2)))
