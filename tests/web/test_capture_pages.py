@@ -545,6 +545,27 @@ def test_the_case_is_made_with_the_incident_seen(client: Client, expecting: Capt
     assert 'href="/cases/RC-1/"' in page(client, "/captures/")
 
 
+@pytest.mark.parametrize("rules", [5, "abc", [1], {"tool": "refund"}])
+def test_a_rule_joins_none_that_cannot_be_read(client: Client, capture: Capture, responder: User, rules: Any) -> None:
+    expected = {"boundary": ["s"], "tool_sequence": {"id": "s", "forbid": rules}}
+    choosing.choose(responder, capture=capture, run=0, parts={**NAMED, "expected": expected})
+    send(client, f"{RUN}expectation/checks/", add="forbid", tool="refund")
+    assert choices()["expected"]["tool_sequence"]["forbid"] == [{"tool": "refund"}]
+
+
+@pytest.mark.usefixtures("opened")
+def test_no_case_is_made_of_a_draft_that_changed_since_the_page_was_shown(
+    client: Client, expecting: Capture, responder: User
+) -> None:
+    shown = Draft.objects.get().choices.digest
+    assert f'name="seen" value="{shown}"' in page(client, f"{RUN}case/")
+    choosing.choose(responder, capture=expecting, run=0, parts={"incident_id": "INC-8"})
+    html = send(client, f"{RUN}case/", 422, seen=shown, **STATEMENT)
+    assert "Look again." in html
+    assert f'name="seen" value="{Draft.objects.get().choices.digest}"' in html
+    assert not Case.objects.exists()
+
+
 def test_a_vague_statement_is_refused_beside_its_part(client: Client, expecting: Capture) -> None:
     html = send(client, f"{RUN}case/", 422, **{**STATEMENT, "prohibited_outcome": "bad"})
     assert STATEMENT["trigger"] in html

@@ -105,13 +105,15 @@ def make_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResp
     form = MakeCaseForm(request.POST or None)
     if draft is not None and draft.case is None and form.is_valid():
         try:
-            case = drafts.make_case(user_of(request), draft=draft, **form.cleaned_data)
+            case = drafts.make_case(user_of(request), draft=draft, seen=_seen(request), **form.cleaned_data)
         except FixtureInvalid as invalid:
             return _render_case(request, shared, form, findings=invalid.findings)
         except ImportRefused as refused:
             return _render_case(request, shared, form, findings=[refused.finding])
         except ValidationError as refused:
             _add_errors(form, refused)
+        except SeenAnother as refused:
+            form.add_error(None, str(refused))
         else:
             messages.success(request, f"{case.readable_id} is open, in quarantine.")
             tell_same_name(request, case)
@@ -133,7 +135,11 @@ def revise_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
         said = form.cleaned_data
         try:
             case = drafts.revise(
-                user_of(request), draft=draft, changed=said["changed"], seen_revision=said["seen_revision"]
+                user_of(request),
+                draft=draft,
+                changed=said["changed"],
+                seen_revision=said["seen_revision"],
+                seen=_seen(request),
             )
         except FixtureInvalid as invalid:
             return _render_case(request, shared, MakeCaseForm(), revise=form, findings=invalid.findings)
@@ -147,6 +153,11 @@ def revise_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
             messages.success(request, f"The draft is the current revision of {case.readable_id}.")
             return redirect("case", case.readable_id)
     return _render_case(request, shared, MakeCaseForm(), revise=form)
+
+
+def _seen(request: HttpRequest) -> str | None:
+    """The digest of the choices that the sent page showed."""
+    return request.POST.get("seen")
 
 
 def _add_errors(form: Any, refused: ValidationError) -> None:
