@@ -73,6 +73,7 @@ def test_only_one_module_assigns(name: str, allowed: set[str], calls: set[str]) 
         ("FixtureRevision", "cases/intake.py"),
         ("Control", "cases/intake.py"),
         ("AuditEvent", "cases/events.py"),
+        ("RawRead", "cases/raw_reads.py"),
     ],
 )
 def test_only_one_module_writes(model: str, allowed: str) -> None:
