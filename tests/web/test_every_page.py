@@ -27,6 +27,7 @@ PAGES = (
     "/captures/RC-T1/runs/0/draft/",
     "/captures/RC-T1/runs/0/expectation/",
     "/captures/RC-T1/runs/0/case/",
+    "/findings/",
     "/cases/RC-1/",
     "/cases/RC-1/comparisons/1/",
     "/cases/RC-1/comparisons/1/?show=all",
