@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from replaycases.cases import captures, choosing, drafts, previews
 from replaycases.cases.models import Capture, Origin
 from replaycases.cases.previews import Preview
+from replaycases.importers.findings import ImportRefused
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
@@ -67,6 +68,12 @@ def test_faults_are_found_before_there_is_an_expectation(of: factories.People, c
     found = tried(of, capture, **{**NAMED, "time_zone": "Nowhere/At/All"})
     assert [finding.pointer for finding in found.findings if finding.level == "error"] == ["/time_zone"]
     assert not tried(of, capture, **NAMED).findings
+
+
+def test_a_frozen_time_without_its_offset_is_not_kept(of: factories.People, capture: Capture) -> None:
+    with pytest.raises(ImportRefused, match="/frozen_at"):
+        tried(of, capture, **{**NAMED, "frozen_at": "2026-01-01"})
+    assert drafts.of_run(capture, 0) is None
 
 
 def test_a_malformed_expectation_is_found(of: factories.People, capture: Capture) -> None:
