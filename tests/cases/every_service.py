@@ -20,6 +20,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import (
     capture_rules,
     captures,
+    choosing,
     ci_results,
     closing,
     comments,
@@ -82,6 +83,7 @@ NO_SERVICE = {
         "require_roles_locked",
         "why_not_allowed",
     },
+    "previews": {"preview"},
     "proposals": {"why_not_decide", "why_not_decide_each", "why_not_second"},
     "registry": {"register_path"},  # another way to the same as an archive
     "users": {"note_password_set", "require_superuser"},
@@ -190,6 +192,12 @@ def _capturing(of: factories.People) -> dict[str, Call]:
     made = drafts.save(of.responder, capture=made.capture, run=0, choices=changed)
     return {
         "captures.bring": Call(actor=of.responder, act=partial(bring, data=traces[0])),
+        "choosing.choose": _call(
+            of.responder, choosing.choose, capture=blank.capture, run=0, parts={"locale": "de-DE"}
+        ),
+        "choosing.choose_steps": _call(
+            of.responder, choosing.choose_steps, capture=made.capture, run=0, shown={1}, kept={1}, ends_after=2
+        ),
         "drafts.save": _call(of.responder, drafts.save, capture=blank.capture, run=0, choices={}),
         "drafts.make_case": _call(of.responder, drafts.make_case, draft=blank, **told),
         "drafts.revise": _call(of.responder, drafts.revise, draft=made, changed="Who asked."),
