@@ -124,8 +124,8 @@ class ControlRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Closing:
-    """A step of the closing checklist. `done` is None until it is noted; then `why_not` says why this person cannot note
-    it, "" if they can. `hint` is what to look at first."""
+    """A step of the closing checklist. `done` is None until it is noted; then `why_not` says why this person cannot
+    note it, "" if they can. `hint` is what to look at first."""
 
     step: ClosingStep
     done: Fact | None
