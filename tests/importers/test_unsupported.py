@@ -6,12 +6,12 @@ import zipfile
 from typing import Any
 
 import pytest
-from tests.importers.samples import SAMPLES
 
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.registry import FORMATS, open_recording
 from replaycases.importers.unsupported import UNSUPPORTED
+from tests.importers.samples import SAMPLES
 
 JSON = Any
 
