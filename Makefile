@@ -42,13 +42,15 @@ lint: setup
 	$(BIN)/python manage.py makemigrations --check --dry-run --verbosity 0
 	$(BIN)/python manage.py check --fail-level WARNING
 
-# What differs between databases: services, their SQL and races, the API, and the pages with queries of their own.
-ON_POSTGRESQL := tests/accounts tests/cases tests/api $(addprefix tests/web/test_,audit_pages.py case_list.py \
-	case_pages.py home.py lanes_pages.py people_pages.py promotion_pages.py queries.py reviews.py)
+# What differs between databases: services, their SQL and races, and the pages and answers with queries of their own.
+ON_POSTGRESQL := tests/accounts tests/cases tests/api/test_case_way.py tests/api/test_resources.py \
+	$(addprefix tests/web/test_,audit_pages.py case_list.py home.py promotion_pages.py queries.py reviews.py)
+# These start their own databases and brokers, or none.
+APART := $(addprefix --ignore=tests/cases/test_,workers.py serve.py processes.py demo.py key_ring.py archives.py)
 
 test: setup services lint
 	$(BIN)/pytest -n auto
-	$(BIN)/python -m tests.on_postgresql $(ON_POSTGRESQL) --ignore=tests/cases/test_workers.py -n auto
+	$(BIN)/python -m tests.on_postgresql $(ON_POSTGRESQL) $(APART) -n auto
 
 bench: setup
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

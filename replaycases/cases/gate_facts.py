@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import (
     BooleanField,
     Count,
@@ -287,12 +288,12 @@ def runs_where(wanted: Q) -> QuerySet[Run]:
 def surrounded(cases: QuerySet[Case]) -> QuerySet[Case, Any]:
     """The cases, each with what stands around it."""
     rows = ("project", "current_revision", "provenance__affected", "provenance__fixed", "contained_by")
-    return cases.select_related(*rows).annotate(**_around())
+    return cases.select_related(*rows).annotate(**_around(connection.vendor))
 
 
 @cache
-def _around() -> dict[str, RawSQL]:
-    """Of any case: who asks does not matter to it."""
+def _around(dialect: str) -> dict[str, RawSQL]:
+    """Of any case: who asks does not matter to it. Written once for each dialect that a process speaks."""
     here = {"case": OuterRef("pk")}
     # What is destroyed has no data key any more.
     raw = Q(payload__data_key__isnull=False) | Q(detect__data_key__isnull=False)

@@ -77,6 +77,7 @@ def test_a_return_needs_a_reason(team: factories.People) -> None:
 
 def test_a_revision_on_another_one_than_was_seen_is_409(team: factories.People) -> None:
     case = factories.case(team.project, team.responder)
+    factories.opened(case, team.responder)
     changed = json.loads(factories.fixture(frozen_at="2025-03-02T10:00:00+01:00"))
     body = {"case": str(case.pk), "fixture": changed, "seen_revision": 2}
     assert post(team.responder, "revisions/", body).status_code == 409
@@ -167,6 +168,8 @@ def test_comments_of_quarantined_evidence_are_shown_to_who_may_read_it(team: fac
     case = factories.quarantined(team)
     body = {"revision": str(factories.revision(case).pk), "pointer": "/input/order", "text": "Is o-1 a real order?"}
     assert post(team.privacy, "comments/", body).status_code == 201
+    assert client_of(team.privacy).get("/api/v1/comments/").json()["results"] == []
+    factories.opened(case, team.privacy)
     assert len(client_of(team.privacy).get("/api/v1/comments/").json()["results"]) == 1
     for other in (team.viewer, team.qa):
         assert client_of(other).get("/api/v1/comments/").json()["results"] == []

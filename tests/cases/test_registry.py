@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import archives, evidence, registry
-from replaycases.cases.models import Implementation
+from replaycases.cases.models import Classification, Implementation
 from replaycases.replay.implementation import ImplementationInvalid, load_implementation
 from tests import factories
 
@@ -90,7 +90,9 @@ def test_an_archive_changed_in_the_database_is_not_run(actor: User) -> None:
     other = archives.pack(
         {"implementation.json": (json.dumps(_spec(path="tree")).encode(), False), "tree/agent.py": (b"", False)}
     )
-    kept = evidence.store(registered.project, other, media_type=evidence.ARCHIVE_TYPE)
+    kept = evidence.store(
+        registered.project, other, media_type=evidence.ARCHIVE_TYPE, classification=Classification.REDACTED
+    )
     Implementation.objects.filter(pk=registered.pk).update(archive=kept)
     registered = Implementation.objects.get(pk=registered.pk)
     with pytest.raises(evidence.EvidenceDamaged), registry.materialised(registered):

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import people
-from replaycases.cases.models import Case, CiReport, Classification, Lane, LaneName, Payload
+from replaycases.cases.models import Case, CiReport, Lane, LaneName
 from replaycases.fixture.lane_index import parse
 from tests import factories
 from tests.cli.conftest import Command, implementation
@@ -236,7 +236,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(pull: Callable[[Path], Any], t
 def test_quarantined_bytes_pull_nothing_and_name_the_case(
     pull: Callable[[Path], Any], lane: Lane, tmp_path: Path
 ) -> None:
-    Payload.objects.update(classification=Classification.QUARANTINED)
+    factories.restrict(factories.revision(Case.objects.get()).payload)
     code, _, err = pull(tmp_path / "lane")
     assert code == 2
     assert "answered 409" in err
