@@ -42,11 +42,12 @@ lint: setup
 	$(BIN)/python manage.py makemigrations --check --dry-run --verbosity 0
 	$(BIN)/python manage.py check --fail-level WARNING
 
-# What differs between databases: services, their SQL and races, and the pages and answers with queries of their own.
-ON_POSTGRESQL := tests/accounts tests/cases tests/api/test_case_way.py tests/api/test_resources.py \
-	$(addprefix tests/web/test_,audit_pages.py case_list.py home.py promotion_pages.py queries.py reviews.py)
-# These start their own databases and brokers, or none.
-APART := $(addprefix --ignore=tests/cases/test_,workers.py serve.py processes.py demo.py key_ring.py archives.py)
+# What differs between databases: services and their SQL, and the pages with SQL of their own. Races and kills start a
+# PostgreSQL of their own wherever they run; rules, words and pure functions ask no database.
+ON_POSTGRESQL := tests/accounts tests/cases $(addprefix tests/web/test_,case_list.py home.py queries.py)
+APART := --ignore=tests/cases/gates $(foreach name,archives demo details failure_statement key_ring key_rotation \
+	lifecycle_docs outlines people_at_once policies previews processes purging registry rules sealed_at_rest serve \
+	sqlite workers,--ignore=tests/cases/test_$(name).py)
 
 test: setup services lint
 	$(BIN)/pytest -n auto
