@@ -103,9 +103,10 @@ def spoilt(draw: Any) -> JSON:
 def test_whatever_its_parts_hold_a_cassette_is_imported_or_refused_and_nothing_else(exchanges: list[JSON]) -> None:
     expected = {"boundary": ["ends"], "run_status": {"id": "ends", "forbid": ["crashed"]}}
     try:
-        to_case(read(*exchanges, *looked_up()), supplied(expected=expected))
+        made = to_case(read(*exchanges, *looked_up()), supplied(expected=expected))
     except (ImportRefused, FixtureInvalid):
         return
+    assert made.fixture is not None
 
 
 WHOLE = cassette(*(exchange for exchange, _ in EXCHANGES))
@@ -116,7 +117,7 @@ def test_a_cassette_with_bytes_cut_out_or_put_in_is_imported_or_refused(at: int,
     file = ForeignFile(WHOLE[:at] + put + WHOLE[at + size :])
     if vcr.sniff(file):
         try:
-            vcr.heads(file)
-            vcr.read(file, 0)
+            heads, run = vcr.heads(file), vcr.read(file, 0)
         except ImportRefused:
             return
+        assert (len(heads), run.format) == (1, "vcr")

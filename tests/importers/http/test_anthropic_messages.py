@@ -182,8 +182,8 @@ def test_the_turns_of_a_request() -> None:
 @pytest.mark.parametrize("odd", [None, 1, "x", [], {}, [1], [None], {"content": 1}])
 def test_odd_shapes_say_nothing_and_raise_nothing(odd: JSON) -> None:
     for key in ("content", "usage", "messages", "system", "error", "message", "delta", "content_block", "index"):
-        anthropic_messages.said({key: odd}, "")
-        anthropic_messages.sent({key: odd}, "")
+        assert not any(anthropic_messages.said({key: odd}, "").choices)
+        assert not any(turn.calls or turn.answers for turn in anthropic_messages.sent({key: odd}, ""))
         for kind in ("message_start", "content_block_start", "content_block_delta", "message_delta", odd):
             anthropic_messages.streamed(stream({key: odd, "type": kind}))
     block = {"type": odd, "name": odd, "input": odd, "content": odd, "caller": odd, "is_error": odd, "id": odd}

@@ -95,8 +95,10 @@ def test_base64_is_decoded_or_said_to_be_none() -> None:
 
 @given(st.binary(max_size=200), st.sampled_from(["", "gzip", "deflate", "br", "gzip, deflate", ",", "x"]))
 def test_any_body_is_decoded_or_said_to_be_broken(data: bytes, encoding: str) -> None:
-    decoded(data, encoding, Unpacking())
-    decoded(b"\x1f\x8b" + data, encoding, Unpacking())
+    for body in (data, b"\x1f\x8b" + data):
+        told = decoded(body, encoding, Unpacking())
+        packed = encoding not in ("", ",") or body.startswith(b"\x1f\x8b")
+        assert told.fault or packed or told.data == body
 
 
 @given(st.binary(max_size=3000), st.integers(1, 700))

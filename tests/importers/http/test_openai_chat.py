@@ -169,8 +169,8 @@ def test_the_turns_of_a_request() -> None:
 @pytest.mark.parametrize("odd", [None, 1, "x", [], {}, [1], [None], {"choices": 1}])
 def test_odd_shapes_say_nothing_and_raise_nothing(odd: JSON) -> None:
     for key in ("choices", "usage", "messages", "created", "error"):
-        openai_chat.said({key: odd}, "")
-        openai_chat.sent({key: odd}, "")
+        assert not any(openai_chat.said({key: odd}, "").choices)
+        assert not any(turn.calls or turn.answers for turn in openai_chat.sent({key: odd}, ""))
         openai_chat.streamed(stream({key: odd}, {"choices": [{"delta": {"tool_calls": odd}, "index": odd}]}))
     openai_chat.said({"choices": [{"message": {"tool_calls": odd, "content": odd, "function_call": odd}}]}, "")
     openai_chat.sent({"messages": [{"role": odd, "content": odd, "tool_calls": odd}]}, "")

@@ -194,8 +194,8 @@ def test_an_answer_is_fetched_by_its_id(method: str, url: str, id: str | None) -
 @pytest.mark.parametrize("odd", [None, 1, "x", [], {}, [1], [None], {"output": 1}])
 def test_odd_shapes_say_nothing_and_raise_nothing(odd: JSON) -> None:
     for key in ("output", "usage", "input", "created_at", "error", "instructions", "conversation", "response"):
-        openai_responses.said({key: odd}, "")
-        openai_responses.sent({key: odd}, "")
+        assert not any(openai_responses.said({key: odd}, "").choices)
+        assert not any(turn.calls or turn.answers for turn in openai_responses.sent({key: odd}, ""))
         openai_responses.previous({key: odd})
         openai_responses.streamed(stream({key: odd}, {"type": "response.output_text.delta", "output_index": odd}))
     item = {"type": odd, "call_id": odd, "content": odd, "arguments": odd, "name": odd, "output": odd, "role": odd}

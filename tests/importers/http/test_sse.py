@@ -87,5 +87,6 @@ def test_a_stream_is_known_by_its_first_line(data: bytes, kind: str, expected: b
 
 @given(st.binary(max_size=60) | st.text("data:event{}[]\"' \n\r1", max_size=60).map(str.encode))
 def test_any_bytes_are_a_stream_of_something(data: bytes) -> None:
-    read_stream(data)
-    is_stream(data)
+    read = read_stream(data)
+    assert all(isinstance(event, dict) for _, event in read.events)
+    assert is_stream(data) in (True, False)

@@ -75,9 +75,10 @@ def is_read_or_refused(data: bytes) -> None:
         recording = open_recording(data)
     except ImportRefused:
         return
+    assert recording.runs
     for head in recording.runs:
         run = recording.read(head.index)
-        report_of(run, ())
+        assert report_of(run, ()).replayable <= len(run.steps)
         try:
             to_case(run, Supplied(case_id="c", incident_id="i", frozen_at="2026-09-21T14:13:20Z"))
         except (ImportRefused, FixtureInvalid):
