@@ -9,7 +9,6 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
 from replaycases.cases import behalf, events, evidence, expiry, held_documents, numbers, policies, texts
 from replaycases.cases.models import Capture, Origin
-from replaycases.cases.policies import InvalidTransition
 from replaycases.importers import recorded
 from replaycases.importers.registry import Recording, open_recording
 
@@ -32,7 +31,7 @@ def bring(
     """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is. What
     our own recorder wrote has it as its origin, by whichever way it came. Raises ImportRefused for a file that no
     importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a time that is too long,
-    EvidenceTooLarge."""
+    EvidenceTooLarge, EvidenceDestroyed while what the project has of it is past its time and about to be destroyed."""
     access.require(actor, project, *CAPTURES)
     recording = open_recording(data, format=format)
     if recording.format.name == recorded.NAME:
@@ -49,6 +48,7 @@ def bring(
         kept = Capture.objects.filter(project=project, purged_at=None)
         there = kept.filter(payload__digest=evidence.digest_of(data)).first()
         if there is not None:
+            require_there(there)
             return there
         payload = evidence.store(project, data, media_type=CAPTURE_TYPE, expires_at=expires_at)
         capture = Capture.objects.create(
@@ -82,9 +82,29 @@ def bring(
 
 
 def recording_of(actor: User, capture: Capture) -> Recording:
-    """The capture, read again. Raises PermissionDenied for who may not read raw evidence, InvalidTransition where it is
-    destroyed, EvidenceDamaged."""
+    """The capture, read again. Raises PermissionDenied for who may not read raw evidence, EvidenceDestroyed,
+    EvidenceDamaged."""
     access.require(actor, capture.project, *READS_QUARANTINED_EVIDENCE)
-    if capture.purged_at is not None:
-        raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over. Capture the run anew.")
+    require_there(capture)
     return open_recording(evidence.read(capture.payload), format=capture.format)
+
+
+def require_there(capture: Capture) -> None:
+    """Raise EvidenceDestroyed, with what is left of it, once its time is over."""
+    if is_gone(capture):
+        raise evidence.EvidenceDestroyed(destroyed(capture))
+
+
+def is_gone(capture: Capture) -> bool:
+    return capture.purged_at is not None or evidence.is_gone(capture.payload)
+
+
+def destroyed(capture: Capture) -> str:
+    """What is said in place of a capture whose time was over: when, and the receipt."""
+    payload, name, at = capture.payload, capture.readable_id, capture.purged_at
+    if at is None:
+        return f"The time of {name} is over: it is opened no more, and destroyed at the next look at the calendar."
+    return (
+        f"{name} was destroyed on {at:%-d %b %Y} UTC, when its time was over. Its receipt: "
+        f"{payload.size} bytes, {payload.digest}. Capture the run anew."
+    )

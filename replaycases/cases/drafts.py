@@ -31,7 +31,7 @@ def of_run(capture: Capture, run: int) -> Draft | None:
 
 def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]) -> Draft:
     """Keep what was chosen of this run, in place of what was before. `choices` holds parts of `Supplied`. Raises
-    PermissionDenied, InvalidTransition for a capture that is destroyed, ImportRefused for a part that is malformed,
+    PermissionDenied, EvidenceDestroyed for a capture whose time is over, ImportRefused for a part that is malformed,
     ValidationError for a run that the capture does not hold."""
     access.require(actor, capture.project, *CAPTURES)
     check_effects(supplied_from(choices).effects)
@@ -39,9 +39,8 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
         raise ValidationError({"run": f"{capture.readable_id} holds {capture.runs} runs, counted from 0."})
     with transaction.atomic():
         policies.require_roles_locked(actor, capture.project, *CAPTURES)
-        capture = Capture.objects.select_related("project").get(pk=capture.pk)
-        if capture.purged_at is not None:
-            raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over.")
+        capture = Capture.objects.select_related("project", "payload").defer("payload__body").get(pk=capture.pk)
+        captures.require_there(capture)
         # Equal choices of two runs are not the same evidence: each ends with its own capture.
         said = {"capture": str(capture.pk), "run": run, "choices": choices}
         data = json.dumps(said, ensure_ascii=False, sort_keys=True).encode()

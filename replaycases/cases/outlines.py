@@ -8,11 +8,8 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.utils import timezone
-
-from replaycases.cases import evidence
+from replaycases.cases import captures, evidence
 from replaycases.cases.models import Capture, Payload
-from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.completeness import Report
 from replaycases.importers.effects import check_effects
 from replaycases.importers.findings import ImportRefused, refused
@@ -63,16 +60,14 @@ class RunChoice:
 
 
 def opened(capture: Capture) -> Recording:
-    """The capture, read again. Raises InvalidTransition where it is destroyed, EvidenceDestroyed past its time."""
-    _require_there(capture)
+    """The capture, read again. Raises EvidenceDestroyed once its time is over."""
+    captures.require_there(capture)
     return open_recording(evidence.read(capture.payload), format=capture.format)
 
 
 def of_run(capture: Capture, run: int) -> Outline:
     """Raises as `opened`, and ImportRefused for a run that is not there or cannot be read."""
-    _require_there(capture)
-    if capture.expires_at <= timezone.now():
-        return outline(opened(capture), run)
+    captures.require_there(capture)
     return _remembered(capture.payload_id, capture.format, run)
 
 
@@ -84,11 +79,6 @@ def require_fits(shown: Outline, supplied: Supplied) -> None:
     if unknown:
         hint = f"The run has {len(shown.steps)} steps."
         raise refused("leave-out", "", f"there is no step {unknown[0]}", hint)
-
-
-def _require_there(capture: Capture) -> None:
-    if capture.purged_at is not None:
-        raise InvalidTransition(f"{capture.readable_id} was destroyed when its time was over. Capture the run anew.")
 
 
 @lru_cache(maxsize=REMEMBERED)

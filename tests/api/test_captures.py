@@ -128,10 +128,17 @@ def test_a_run_that_is_not_there_is_said_to_be_refused(api: APIClient, project: 
 
 def test_a_destroyed_capture_has_no_report(api: APIClient, project: Project) -> None:
     capture = send(api).json()["id"]
+    choose(api, capture)
     Capture.objects.update(purged_at=timezone.now())
     assert api.get(f"{ADDRESS}{capture}/").json()["report"] is None
-    assert api.get(f"{ADDRESS}{capture}/runs/").status_code == 409
-    assert choose(api, capture).status_code == 409
+    for gone in (
+        api.get(f"{ADDRESS}{capture}/runs/"),
+        choose(api, capture),
+        api.post(f"{ADDRESS}{capture}/runs/0/case/", STATEMENT, format="json"),
+    ):
+        assert gone.status_code == 410
+        assert "RC-T1 was destroyed on" in gone.json()["detail"]
+        assert Capture.objects.get().payload.digest in gone.json()["detail"]
 
 
 def test_a_program_writes_a_draft_and_does_not_read_what_was_chosen(project: Project, everyone: User) -> None:

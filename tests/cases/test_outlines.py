@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from replaycases.cases import captures, evidence, outlines
 from replaycases.cases.models import Capture, Origin, Payload
-from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.supplied import Supplied
 from tests import factories
@@ -39,7 +38,7 @@ def test_a_run_is_outlined_without_what_was_said_in_it(capture: Capture) -> None
 def test_what_was_outlined_before_is_not_shown_once_it_is_destroyed(capture: Capture) -> None:
     outlines.of_run(capture, 0)
     capture.purged_at = timezone.now()
-    with pytest.raises(InvalidTransition, match="destroyed"):
+    with pytest.raises(evidence.EvidenceDestroyed, match="was destroyed on"):
         outlines.of_run(capture, 0)
 
 

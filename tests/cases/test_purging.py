@@ -153,7 +153,7 @@ def test_a_capture_and_what_was_chosen_of_it_end_together(of: factories.People) 
         assert capture.purged_at is not None
         with pytest.raises(EvidenceDestroyed):
             drafts.choices_of(Draft.objects.get(pk=draft.pk))
-        with pytest.raises(InvalidTransition, match="destroyed"):
+        with pytest.raises(EvidenceDestroyed, match=f"T1 was destroyed on .* {capture.payload.size} bytes, sha256:"):
             captures.recording_of(of.responder, capture)
     by_subject = {event.object_type: json.loads(event.after) for event in told()}
     assert sorted(one["was"] for one in by_subject["cases.capture"]["receipts"]) == ["capture", "draft"]
@@ -173,6 +173,8 @@ def test_equal_choices_of_another_capture_do_not_end_with_it(of: factories.Peopl
 def test_the_same_file_is_captured_anew_and_the_destroyed_one_stays_destroyed(of: factories.People) -> None:
     first = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD)
     with later():
+        with pytest.raises(EvidenceDestroyed, match="The time of RC-T1 is over"):
+            captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD)
         purging.look()
         anew = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD)
         assert anew.pk != first.pk

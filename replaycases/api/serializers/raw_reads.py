@@ -20,7 +20,9 @@ RawReadSerializer = row(
 _RawReadParts = shape(
     "RawReadParts",
     case=ScopedField(queryset=Case.objects.select_related("project"), required=False),
-    capture=ScopedField(queryset=Capture.objects.select_related("project", "payload"), required=False),
+    capture=ScopedField(
+        queryset=Capture.objects.select_related("project", "payload").defer("payload__body"), required=False
+    ),
     reason=serializers.CharField(max_length=REASON_CAP),
 )
 

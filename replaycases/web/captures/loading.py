@@ -14,7 +14,6 @@ from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import drafts, evidence, outlines
 from replaycases.cases.models import Capture, Draft
 from replaycases.cases.outlines import Outline
-from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding
 from replaycases.importers.findings import ImportRefused
 from replaycases.web.captures.list_page import TITLES
@@ -39,7 +38,7 @@ def capture_or_404(request: HttpRequest, capture_id: CaptureId) -> Capture:
     captures = Capture.objects.visible_to(user_of(request)).select_related(
         "project", "payload", "captured_by", "on_behalf_of"
     )
-    return get_object_or_404(captures, project__key=key, number=number)
+    return get_object_or_404(captures.defer("payload__body", "payload__data_key"), project__key=key, number=number)
 
 
 def run_or_404(capture: Capture, run: int) -> int:
@@ -51,7 +50,7 @@ def run_or_404(capture: Capture, run: int) -> int:
 def shown(capture: Capture, run: int) -> Shown:
     try:
         return Shown(outline=outlines.of_run(capture, run))
-    except (InvalidTransition, evidence.EvidenceDestroyed) as gone:
+    except evidence.EvidenceDestroyed as gone:
         return Shown(why_not=str(gone), destroyed=True)
     except ImportRefused as refused:
         return Shown(why_not=str(refused), unread=refused.finding)
