@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import ADMINISTERS
-from replaycases.cases import events, policies, texts
+from replaycases.cases import events, policies, texts, trace_buffer
 from replaycases.cases.models import BufferedTrace, CaptureRule, RuleKind
 from replaycases.importers.otlp.values import is_hex
 
@@ -23,6 +25,7 @@ def add(actor: User, *, project: Project, kind: RuleKind, key: str = "", value: 
     said = _said(kind, key, value)
     with transaction.atomic():
         policies.require_roles_locked(actor, project, *ADMINISTERS)
+        trace_buffer.locked_inbox(project)  # nobody writes a trace or counts a match meanwhile
         rule = CaptureRule.objects.filter(project=project, **said).first()
         if rule is not None and rule.enabled:
             return rule
@@ -31,8 +34,8 @@ def add(actor: User, *, project: Project, kind: RuleKind, key: str = "", value: 
             rule = CaptureRule(project=project, created_by=actor, **said)
         rule.enabled = True
         rule.save()
-        if kind == RuleKind.TRACE:  # what came of it already is wanted too; of the others it is not known any more
-            BufferedTrace.objects.filter(project=project, trace_id=rule.value, rule=None).update(rule=rule)
+        if kind == RuleKind.TRACE:
+            _want_what_came(rule)
         _record(actor, rule, "capture_rule.added")
     return rule
 
@@ -62,6 +65,14 @@ def _said(kind: RuleKind, key: str, value: str) -> dict[str, str]:
         if key or len(value) != 32 or not is_hex(value):
             raise ValidationError({"value": "Name a trace by its id, 32 hexadecimal digits, and no key."})
     return {"kind": kind, "key": key, "value": value}
+
+
+def _want_what_came(rule: CaptureRule) -> None:
+    """What came of a named trace already is wanted too; of the other kinds it is not known any more."""
+    came = BufferedTrace.objects.filter(project=rule.project, trace_id=rule.value, rule=None).update(rule=rule)
+    if came:
+        CaptureRule.objects.filter(pk=rule.pk).update(matched=F("matched") + came, matched_at=timezone.now())
+        rule.refresh_from_db(fields=["matched", "matched_at"])
 
 
 def _require_room(project: Project) -> None:

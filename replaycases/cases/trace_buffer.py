@@ -6,7 +6,8 @@ is decoded again before somebody wants a trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
@@ -14,7 +15,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils import timezone
 
 from replaycases.accounts import access
@@ -22,6 +23,7 @@ from replaycases.accounts.models import ApiToken, Project, User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import evidence
 from replaycases.cases.models import BufferedTrace, CaptureRule, Payload, RuleKind, TraceBatch, TraceInbox
+from replaycases.cases.texts import NAME_CAP
 from replaycases.importers.otlp import envelope
 from replaycases.importers.otlp.spans import LogRecord, Span
 from replaycases.importers.otlp.values import is_hex
@@ -34,6 +36,7 @@ SLACK = timedelta(hours=1)
 DROPPED_AT_ONCE = 200
 LOOKED_UP_AT_ONCE = 1000
 _LINK = BufferedTrace.batches.through
+_BY_RULE = ("token", "rule", "capture", "why_not")
 
 
 class BufferFull(Exception):
@@ -53,7 +56,9 @@ class _Part:
     """What one request holds of one trace."""
 
     rows: int = 0
+    errors: int = 0
     ended: bool = False
+    service: str = ""
     rule: UUID | None = None
 
 
@@ -73,8 +78,6 @@ def receive(sender: User, *, project: Project, signal: Signal, body: bytes, prot
     else:
         rows = envelope.read_logs(body, protobuf=protobuf)
     found = _sorted(rows, list(CaptureRule.objects.filter(project=project, enabled=True).order_by("created_at")))
-    if not found.parts:
-        return _received(found.nameless, 0)
     try:
         with transaction.atomic():
             too_many = _keep(sender, project, signal, found, _head(signal, protobuf) + body)
@@ -92,7 +95,7 @@ def look() -> int:
         old = BufferedTrace.objects.filter(project=project, first_at__lt=over).order_by("first_at")
         while first := list(old.values_list("pk", flat=True)[:DROPPED_AT_ONCE]):
             with transaction.atomic():
-                inbox = _locked_inbox(project)
+                inbox = locked_inbox(project)
                 gone += len(_drop(inbox, first))
                 inbox.save()
     return gone
@@ -125,8 +128,10 @@ def _sorted(rows: Iterable[Span | LogRecord], rules: Sequence[CaptureRule]) -> _
                 continue
             part = parts[row.trace_id] = _Part()
         part.rows += 1
-        if isinstance(row, Span) and not row.parent_id and row.end_ns:
-            part.ended = True
+        part.service = part.service or _name(row.resource.get("service.name"))
+        if isinstance(row, Span):
+            part.errors += row.status == "error"
+            part.ended = part.ended or bool(not row.parent_id and row.end_ns)
         if rules and part.rule is None:
             part.rule = next((rule.pk for rule in rules if _matches(rule, row)), None)
     return found
@@ -145,6 +150,11 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _name(value: object) -> str:
+    """The name of a service, as a column can hold it."""
+    return evidence.printable(value)[:NAME_CAP] if isinstance(value, str) else ""
+
+
 def _received(nameless: int, too_many: int) -> Received:
     whys = []
     if nameless:
@@ -160,20 +170,23 @@ def _received(nameless: int, too_many: int) -> Received:
 def _keep(sender: User, project: Project, signal: Signal, found: _Sorted, kept: bytes) -> int:
     """Write what was sent, unless it was before. How many spans or records were too many for their traces."""
     assert sender.token is not None
-    inbox, now = _locked_inbox(project), timezone.now()
+    inbox, now = locked_inbox(project), timezone.now()
     if TraceBatch.objects.filter(project=project, payload__digest=evidence.digest_of(kept)).exists():
         return 0
     there = _there(project, list(found.parts))
     full = _full(found, there)
     taken = {name: part for name, part in found.parts.items() if name not in full}
     too_many = sum(found.parts[name].rows for name in full)
+    inbox.rejected += found.nameless + too_many
     if not taken:
+        inbox.save()
         return too_many
     dropped = _make_room(inbox, bytes_=len(kept), traces=sum(name not in there for name in taken), now=now)
     there = {name: one for name, one in there.items() if one.pk not in dropped}
     ends = now + timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS) + SLACK
     payload = evidence.store(project, kept, media_type=BATCH_TYPE, expires_at=ends)
     batch = TraceBatch.objects.create(project=project, payload=payload, received_at=now)
+    _count_matched(taken, there, now)
     _write([_with(there.get(name), name, part, sender.token, signal, now) for name, part in taken.items()], batch)
     inbox.bytes += len(kept)
     inbox.traces += sum(name not in there for name in taken)
@@ -181,7 +194,7 @@ def _keep(sender: User, project: Project, signal: Signal, found: _Sorted, kept: 
     return too_many
 
 
-def _locked_inbox(project: Project) -> TraceInbox:
+def locked_inbox(project: Project) -> TraceInbox:
     TraceInbox.objects.bulk_create([TraceInbox(project=project)], ignore_conflicts=True)
     return TraceInbox.objects.select_for_update().get(project=project)
 
@@ -202,6 +215,13 @@ def _full(found: _Sorted, there: dict[str, BufferedTrace]) -> set[str]:
     return {name for name, part in found.parts.items() if held.get(name, 0) + part.rows > most}
 
 
+def _count_matched(taken: Mapping[str, _Part], there: Mapping[str, BufferedTrace], now: datetime) -> None:
+    """How often each rule was the first that a trace matched. The rows are written in one order, whoever sends."""
+    first = [part.rule for name, part in taken.items() if name not in there or there[name].rule_id is None]
+    for rule, traces in sorted(Counter(filter(None, first)).items()):
+        CaptureRule.objects.filter(pk=rule).update(matched=F("matched") + traces, matched_at=now)
+
+
 def _with(
     kept: BufferedTrace | None,
     name: str,
@@ -217,6 +237,8 @@ def _with(
         trace.records += part.rows
     trace.last_at = now
     trace.ended = trace.ended or part.ended
+    trace.errors += part.errors
+    trace.service = trace.service or part.service
     trace.token = token
     trace.rule_id = trace.rule_id or part.rule
     # What a rule wants is wanted with what comes later too, also where nothing could be made of what came before.
@@ -231,7 +253,7 @@ def _write(traces: Sequence[BufferedTrace], batch: TraceBatch) -> None:
         traces,
         update_conflicts=True,
         unique_fields=["id"],
-        update_fields=["spans", "records", "last_at", "ended", "token", "rule", "capture", "why_not"],
+        update_fields=["spans", "records", "errors", "service", "last_at", "ended", *_BY_RULE],
     )
     _LINK._default_manager.bulk_create([_LINK(bufferedtrace_id=trace.pk, tracebatch_id=batch.pk) for trace in traces])
 

@@ -76,6 +76,10 @@ def test_what_comes_is_sealed_and_ends_soon(sender: User) -> None:
     assert payload.expires_at < timezone.now() + timedelta(hours=8)
     ended = dict(BufferedTrace.objects.values_list("trace_id", "ended"))
     assert ended == {TRACE: True, OTHER: False}
+    receive(sender, as_json(span(3, trace=OTHER, error=True)))
+    told = dict(BufferedTrace.objects.values_list("trace_id", "errors"))
+    assert told == {TRACE: 0, OTHER: 1}
+    assert set(BufferedTrace.objects.values_list("service", flat=True)) == {"agent"}
     assert not AuditEvent.objects.filter(action__startswith="capture").exists()
 
 
@@ -119,6 +123,9 @@ def test_what_names_no_trace_is_counted_as_rejected(sender: User) -> None:
     assert received.rejected == 2
     assert "2 without" in received.why
     assert BufferedTrace.objects.get().spans == 1
+    receive(sender, as_json(chat(), span(2, trace=""), span(3, trace="ab")))  # again
+    receive(sender, as_json(span(4, trace="")))
+    assert TraceInbox.objects.get().rejected == 3
 
 
 @pytest.mark.parametrize("trace", ["z" * 32, "\0" * 32, "a" * 31 + "\u00e9", "a" * 31 + "\ud800"])
@@ -134,6 +141,8 @@ def test_a_trace_takes_no_more_than_its_most(sender: User, settings: Any) -> Non
     received = receive(sender, as_json(span(3), span(1, trace=OTHER)))
     assert received.rejected == 1
     assert dict(BufferedTrace.objects.values_list("trace_id", "spans")) == {TRACE: 2, OTHER: 1}
+    assert receive(sender, as_json(span(4))).rejected == 1
+    assert TraceInbox.objects.get().rejected == 2
 
 
 def test_the_oldest_ended_traces_go_first_and_are_counted(sender: User, settings: Any) -> None:
@@ -252,9 +261,12 @@ def rule(administrator: User, of: factories.People, kind: RuleKind, **said: str)
 def test_a_trace_that_a_rule_wants_is_captured_once_it_is_quiet(
     of: factories.People, sender: User, administrator: User, kind: RuleKind, said: dict[str, str], spans: list[Any]
 ) -> None:
-    rule(administrator, of, kind, **said)
+    added = rule(administrator, of, kind, **said)
     receive(sender, as_json(*spans))
+    receive(sender, as_json(*spans, span(9, parent=1)))
     assert trace_captures.look() == 0
+    added.refresh_from_db()
+    assert (added.matched, added.matched_at) == (1, BufferedTrace.objects.get().first_at)
     age()
     assert trace_captures.look() == 1
     assert trace_captures.look() == 0
@@ -292,7 +304,7 @@ def test_a_rule_about_a_trace_wants_what_came_of_it_before(
     of: factories.People, sender: User, administrator: User
 ) -> None:
     receive(sender, as_json(chat(), chat(1, trace=OTHER)))
-    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    assert rule(administrator, of, RuleKind.TRACE, value=TRACE).matched == 1
     age()
     assert trace_captures.look() == 1
     assert Capture.objects.get().trace_id == TRACE

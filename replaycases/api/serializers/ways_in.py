@@ -12,8 +12,9 @@ from replaycases.cases.texts import NAME_CAP, TITLE_CAP
 TraceSerializer = row(
     "TraceSerializer",
     BufferedTrace,
-    "id project trace_id spans records first_at last_at ended rule capture why_not",
-    "A trace of which something came. `ended`: its root span has. `why_not`: why no capture was made of it by a rule.",
+    "id project trace_id service spans errors records first_at last_at ended rule capture why_not",
+    "A trace of which something came. `errors` counts spans that ended with one. `ended`: its root span has. `why_not`: "
+    "why no capture was made of it by a rule.",
 )
 CapturedTrace = shape(
     "CapturedTrace",
@@ -24,8 +25,8 @@ CapturedTrace = shape(
 RuleSerializer = row(
     "RuleSerializer",
     CaptureRule,
-    "id project kind key value enabled created_by created_at",
-    "Traces that match become captures once they are quiet.",
+    "id project kind key value enabled matched matched_at created_by created_at",
+    "Traces that match become captures once they are quiet. `matched` counts those that matched this rule first.",
     kind=serializers.ChoiceField(choices=RuleKind.choices, read_only=True),
 )
 NewRule = shape(

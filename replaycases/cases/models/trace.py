@@ -25,7 +25,7 @@ class RuleKind(models.TextChoices):
 class CaptureRule(models.Model):
     """Traces of a project that match become captures by themselves once they are quiet. `key` is an attribute's name,
     `value` its value as text or the id of a trace; each is "" where the kind needs none. Rules change only in being
-    enabled or not."""
+    enabled or not; `matched` counts the traces that matched it first, `matched_at` is when the last one did."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
@@ -33,6 +33,8 @@ class CaptureRule(models.Model):
     key = models.CharField(max_length=200, blank=True)
     value = models.CharField(max_length=200, blank=True)
     enabled = models.BooleanField(default=True)
+    matched = models.PositiveBigIntegerField(default=0)
+    matched_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -56,12 +58,14 @@ class CaptureRule(models.Model):
 
 class TraceInbox(models.Model):
     """What the buffer of a project holds, counted; its row is locked by whoever changes the buffer. `dropped` counts
-    traces that had to go before somebody made a capture of them, `bytes` what is kept of requests."""
+    traces that had to go before somebody made a capture of them, `rejected` spans and records that were not kept at
+    all, `bytes` what is kept of requests."""
 
     project = models.OneToOneField(Project, primary_key=True, on_delete=models.PROTECT, related_name="+")
     bytes = models.PositiveBigIntegerField(default=0)
     traces = models.PositiveIntegerField(default=0)
     dropped = models.PositiveBigIntegerField(default=0)
+    rejected = models.PositiveBigIntegerField(default=0)
 
     objects: ClassVar[ScopedQuerySet[TraceInbox]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
 
@@ -87,7 +91,8 @@ class TraceBatch(models.Model):
 
 
 class BufferedTrace(models.Model):
-    """One trace of which something came. `ended`: its root span came, ended. `rule` is the first that it matched,
+    """One trace of which something came. `service` is the first name of a service that its resources gave, `errors`
+    counts its spans that ended with an error. `ended`: its root span came, ended. `rule` is the first that it matched,
     `token` the one that sent last, whose owner captures by rule. `capture` is what was made of it, `why_not` why that
     could not be done."""
 
@@ -99,6 +104,8 @@ class BufferedTrace(models.Model):
     )
     spans = models.PositiveIntegerField(default=0)
     records = models.PositiveIntegerField(default=0)
+    service = models.CharField(max_length=200, blank=True)
+    errors = models.PositiveIntegerField(default=0)
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
     ended = models.BooleanField(default=False)
