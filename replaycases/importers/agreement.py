@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from replaycases.importers.filling import names_tools
 from replaycases.importers.neutral import ModelStep, Note, Part, RetrievalStep, Step
 
 JSON = Any
@@ -52,7 +53,7 @@ def absent_parts(
         "random": True,
         "retrieval": not any(isinstance(step, RetrievalStep) for step in steps),
         "serving": serving is None,
-        "tools": not any("tools" in step.request for step in models),
+        "tools": not any(names_tools(step.request) for step in models),
         "system": system is None,
         "usage": not any(step.usage for step in models),
         "identity": identity is None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -49,8 +50,9 @@ class Report:
     why: str
 
 
-def report_of(run: NeutralRun, gaps: tuple[Gap, ...]) -> Report:
-    mode, replayable, why = _mode(run)
+def report_of(run: NeutralRun, gaps: tuple[Gap, ...], *, leave_out: Collection[int] = ()) -> Report:
+    """`leave_out` are the numbers (from 1) of steps that a person left out: what they lack ends no replay."""
+    mode, replayable, why = _mode(run, leave_out)
     return Report(
         format=run.format,
         coverage=tuple(_coverage(run, boundary) for boundary in get_args(Boundary)),
@@ -62,18 +64,27 @@ def report_of(run: NeutralRun, gaps: tuple[Gap, ...]) -> Report:
     )
 
 
-def replayable_steps(run: NeutralRun) -> int:
-    """How many steps from the first on are whole: what comes after the first that lacks its answer, or its request,
-    cannot be replayed, since nobody knows what the workflow was told or asked there."""
-    return next((at for at, step in enumerate(run.steps) if not _is_whole(step)), len(run.steps))
+def replayable_steps(run: NeutralRun, leave_out: Collection[int] = ()) -> int:
+    """How many steps from the first on can be replayed: what comes after the first that lacks its answer, or its
+    request, cannot, since nobody knows what the workflow was told or asked there. Steps that are left out by their
+    number end nothing; they count, and hold nothing."""
+    out = frozenset(leave_out)
+    lacking = (at for at, step in enumerate(run.steps) if not is_whole(step) and at + 1 not in out)
+    return next(lacking, len(run.steps))
 
 
-def _is_whole(step: Step) -> bool:
+def is_whole(step: Step) -> bool:
+    """Whether the file holds what was asked and what came back."""
     return step.answered and not (isinstance(step, ModelStep) and not step.request)
 
 
+def ends_open(run: NeutralRun, *, last: int) -> bool:
+    """Whether after step number `last` one stands of which nobody knows how it ended."""
+    return not all(map(is_whole, run.steps[last:]))
+
+
 def _coverage(run: NeutralRun, boundary: Boundary) -> Coverage:
-    counted = Counter(_is_whole(step) for step in run.steps if boundary_of(step) == boundary)
+    counted = Counter(is_whole(step) for step in run.steps if boundary_of(step) == boundary)
     noted = tuple(dict.fromkeys(note.cost for note in run.notes if note.boundary == boundary and note.cost))
     absent = boundary in run.absent
     partly = counted[False] or noted or (absent and counted[True])
@@ -83,15 +94,20 @@ def _coverage(run: NeutralRun, boundary: Boundary) -> Coverage:
     return Coverage(boundary=boundary, state=state, recorded=counted[True], lacking=counted[False], cost=cost)
 
 
-def _mode(run: NeutralRun) -> tuple[Mode, int, str]:
-    whole = replayable_steps(run)
-    crossed = sum(boundary_of(step) in ("model", "tool") for step in run.steps[:whole])
-    if not crossed:
+def _mode(run: NeutralRun, leave_out: Collection[int]) -> tuple[Mode, int, str]:
+    reach = replayable_steps(run, leave_out)
+    out = {number for number in leave_out if 0 < number <= reach}
+    kept = [step for number, step in enumerate(run.steps[:reach], 1) if number not in out]
+    if not any(boundary_of(step) in ("model", "tool") for step in kept):
         return "forensic", 0, "Nothing that could be replayed crosses a model or a tool: it can be read only."
-    if whole < len(run.steps):
-        lacking = "request" if run.steps[whole].answered else "answer"
-        place = f"Step {whole + 1} of {len(run.steps)}"
-        return "prefix", whole, f"{place} has no recorded {lacking}: only what comes before it can be replayed."
+    if reach < len(run.steps):
+        lacking = "request" if run.steps[reach].answered else "answer"
+        place = f"Step {reach + 1} of {len(run.steps)}"
+        return "prefix", len(kept), f"{place} has no recorded {lacking}: only what comes before it can be replayed."
     if run.cut:
-        return "prefix", whole, f"The recording breaks off: {run.cut}."
-    return "replay", whole, f"All {whole} recorded steps have their answers."
+        return "prefix", len(kept), f"The recording breaks off: {run.cut}."
+    if ends_open(run, last=max(number for number in range(1, reach + 1) if number not in out)):
+        return "prefix", len(kept), "What was recorded after the last step that is left has no answer."
+    if out:
+        return "replay", len(kept), f"{len(out)} of {reach} recorded steps are left out; the others have their answers."
+    return "replay", reach, f"All {reach} recorded steps have their answers."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, cast
 
-from replaycases.importers.completeness import replayable_steps
+from replaycases.importers.completeness import is_whole, replayable_steps
 from replaycases.importers.neutral import (
     Boundary,
     ModelStep,
@@ -23,8 +23,9 @@ Ending = Literal["answered", "failed", "no answer"]
 @dataclass(frozen=True, kw_only=True)
 class StepLine:
     """One step. `number` counts from 1; `name` is the tool's or the draw's, "" for others; `seconds` is None where the
-    file does not hold both times. Steps with the same `group` were asked for together. A `lost` step stands after the
-    first one that is not whole: it cannot be replayed."""
+    file does not hold both times. Steps with the same `group` were asked for together. `whole`: the file holds what was
+    asked and what came back. A `lost` step is the first one that is not whole, or stands after it: it cannot be
+    replayed unless those before it that are not whole are left out."""
 
     number: int
     boundary: Boundary
@@ -34,6 +35,7 @@ class StepLine:
     started_at: datetime | None
     seconds: float | None
     group: int | None
+    whole: bool
     lost: bool
 
 
@@ -62,6 +64,7 @@ def _line(number: int, step: Step, *, failed: bool, lost: bool) -> StepLine:
         started_at=begun,
         seconds=(ended - begun).total_seconds() if begun and ended else None,
         group=step.group if isinstance(step, ToolStep) else None,
+        whole=is_whole(step),
         lost=lost,
     )
 

@@ -100,7 +100,7 @@ def import_run(data: bytes, *, format: str | None = None, supplied: Supplied) ->
 def to_case(run: NeutralRun, supplied: Supplied) -> Imported:
     """What a run becomes with what a person supplied. Raises as `import_run` does."""
     document, gaps = to_fixture(run, supplied)
-    report = report_of(run, gaps)
+    report = report_of(run, gaps, leave_out=supplied.leave_out)
     imported = Imported(document=document, fixture=None, format=run.format, report=report, left_out=run.left_out)
     if supplied.expected is None:
         return imported
@@ -109,7 +109,7 @@ def to_case(run: NeutralRun, supplied: Supplied) -> Imported:
 
 def report_on(run: NeutralRun, supplied: Supplied) -> Report:
     """The completeness report before there is a fixture. Raises ImportRefused for choices that do not fit the run."""
-    return report_of(run, gaps_of(run, supplied))
+    return report_of(run, gaps_of(run, supplied), leave_out=supplied.leave_out)
 
 
 def _recognised(file: ForeignFile) -> Format:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from replaycases.fixture.model import SERVING_PARTS
 from replaycases.importers.call_ids import call_id_pointers
-from replaycases.importers.completeness import replayable_steps
-from replaycases.importers.effects import check_effects, effect_of, unused_rules
+from replaycases.importers.completeness import ends_open, replayable_steps
+from replaycases.importers.effects import check_effects, effect_of
+from replaycases.importers.filling import offered_tools, with_tools
 from replaycases.importers.findings import Gap, refused
+from replaycases.importers.gaps import gaps_in
 from replaycases.importers.neutral import (
     ClockStep,
     HumanStep,
@@ -22,16 +24,12 @@ from replaycases.importers.neutral import (
     Step,
     ToolStep,
 )
-from replaycases.importers.supplied import DECLARABLE_NONE, Supplied
+from replaycases.importers.supplied import Supplied
 
 JSON = Any
+Numbered = list[tuple[int, Step]]
 MUST_BE_SUPPLIED = ("case_id", "incident_id")
 UNKNOWN = "unknown"
-NONE_COSTS = {
-    "clock": "clock reads are not in the recording: a workflow that reads the clock may decide otherwise",
-    "random": "random draws are not in the recording: a workflow that draws may decide otherwise",
-    "retrieval": "retrieved chunks are not in the recording: what the answer was grounded on is unknown",
-}
 
 
 def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tuple[Gap, ...]]:
@@ -42,9 +40,10 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
     if asked:
         raise refused("supply", "", f"the file does not say: {', '.join(asked)}", "Supply these; none may be guessed.")
     check_effects(supplied.effects)
-    tools = run.tools if run.tools is not None else supplied.tools
-    events, horizon = _events(run, supplied, tools)
-    gaps = _gaps(run, supplied, events)
+    tools = offered_tools(run, supplied)
+    kept, horizon = _kept(run, supplied)
+    events = _events(kept, supplied, tools)
+    gaps = gaps_in(run, supplied, [step for _, step in kept])
     document: dict[str, JSON] = {
         "schema_version": "2.0",
         "case_id": supplied.case_id,
@@ -62,7 +61,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
         "serving": {**(supplied.serving or {}), **(run.serving or {})} or None,
         "time_zone": supplied.time_zone or run.time_zone,
         "locale": supplied.locale or run.locale,
-        "recorded_by": supplied.recorded_by or run.recorded_by,
+        "recorded_by": _recorded_by(run, supplied),
         "policies": [*run.policies, *supplied.policies] or None,
         "horizon": horizon or None,
         "expected": supplied.expected,
@@ -70,31 +69,49 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
     return {**document, **{name: value for name, value in optional.items() if value is not None}}, gaps
 
 
+def _recorded_by(run: NeutralRun, supplied: Supplied) -> JSON:
+    """What the recorder said of itself, and what was supplied for the rest."""
+    said = run.recorded_by or {}
+    known = {name: value for name, value in said.items() if value is not None}
+    return {**said, **(supplied.recorded_by or {}), **known} or None
+
+
 def gaps_of(run: NeutralRun, supplied: Supplied) -> tuple[Gap, ...]:
     """What the fixture would lack, also while it still lacks a name or a time. Raises ImportRefused."""
     check_effects(supplied.effects)
-    events, _ = _events(run, supplied, run.tools if run.tools is not None else supplied.tools)
-    return _gaps(run, supplied, events)
+    kept, _ = _kept(run, supplied)
+    return gaps_in(run, supplied, [step for _, step in kept])
 
 
-def _events(run: NeutralRun, supplied: Supplied, tools: list[JSON] | None) -> tuple[list[dict[str, JSON]], bool]:
-    """The events kept, and whether they are a prefix."""
-    kept = [
+def _events(kept: Numbered, supplied: Supplied, tools: list[JSON] | None) -> list[dict[str, JSON]]:
+    events = [
         _with_leniency(_event(seq, step, tools, supplied.effects), number, supplied)
-        for seq, (number, step) in enumerate(kept_steps(run, supplied), 1)
+        for seq, (number, step) in enumerate(kept, 1)
     ]
-    return _trim(kept, supplied, prefix=bool(run.cut) or replayable_steps(run) < len(run.steps))
+    return _ungrouped(events)
 
 
-def kept_steps(run: NeutralRun, supplied: Supplied) -> list[tuple[int, Step]]:
+def kept_steps(run: NeutralRun, supplied: Supplied) -> Numbered:
     """The steps that have their answers, up to the first that has none, without those that a person left out, each with
-    its number."""
+    its number. One that was left out ends nothing, whether it has an answer or not."""
     named = {*supplied.leave_out, *supplied.optional, *map(int, supplied.alternatives)}
     unknown = sorted(named - set(range(1, len(run.steps) + 1)))
     if unknown:
         raise refused("leave-out", "", f"there is no step {unknown[0]}", f"The run has {len(run.steps)} steps.")
-    whole = enumerate(run.steps[: replayable_steps(run)], 1)
-    return [(number, step) for number, step in whole if number not in supplied.leave_out]
+    out = frozenset(supplied.leave_out)
+    reached = enumerate(run.steps[: replayable_steps(run, out)], 1)
+    return [(number, step) for number, step in reached if number not in out]
+
+
+def _kept(run: NeutralRun, supplied: Supplied) -> tuple[Numbered, bool]:
+    """The steps of the fixture, and whether it is a prefix of what happened: it is trimmed, the recording is cut short,
+    or after the last of them stands one of which nobody knows how it ended."""
+    kept = kept_steps(run, supplied)
+    after = _horizon(kept, supplied)
+    if after is not None:
+        return kept[:after], True
+    last = kept[-1][0] if kept else 0
+    return kept, bool(run.cut) or ends_open(run, last=last)
 
 
 def _with_leniency(event: dict[str, JSON], number: int, supplied: Supplied) -> dict[str, JSON]:
@@ -111,27 +128,25 @@ def _with_leniency(event: dict[str, JSON], number: int, supplied: Supplied) -> d
     return {**event, **more}
 
 
-def _trim(events: list[dict[str, JSON]], supplied: Supplied, *, prefix: bool) -> tuple[list[dict[str, JSON]], bool]:
-    """The events kept, and whether the fixture is a prefix. A recording that is cut short is one by itself."""
+def _horizon(kept: Numbered, supplied: Supplied) -> int | None:
+    """How many of the steps a person keeps; None for all."""
     after, call = supplied.horizon_after, supplied.horizon_at_call
     if after is not None and call is not None:
         raise refused("horizon", "", "two horizons", "Give horizon_after or horizon_at_call, not both.")
     if call is not None:
-        calls = [event["seq"] for event in events if event["boundary"] == "tool"]
+        calls = [at for at, (_, step) in enumerate(kept) if isinstance(step, ToolStep)]
         if not 1 <= call <= len(calls):
             raise refused("horizon", "", f"there is no tool call {call}", f"The run has {len(calls)} tool calls.")
-        after = calls[call - 1] - 1
-    if after is None:
-        return _ungrouped(events), prefix
-    if not 1 <= after <= len(events):
-        raise refused("horizon", "", f"no events would be left or none cut at {after}", f"Choose 1 to {len(events)}.")
-    return _ungrouped(events[:after]), True
+        after = calls[call - 1]
+    if after is not None and not 1 <= after <= len(kept):
+        raise refused("horizon", "", f"no events would be left or none cut at {after}", f"Choose 1 to {len(kept)}.")
+    return after
 
 
 def _ungrouped(events: list[dict[str, JSON]]) -> list[dict[str, JSON]]:
     """A group of which one member is left is no group any more."""
-    names = [event.get("group") for event in events]
-    return [{k: v for k, v in event.items() if k != "group" or names.count(v) > 1} for event in events]
+    members = Counter(event.get("group") for event in events)
+    return [{k: v for k, v in event.items() if k != "group" or members[v] > 1} for event in events]
 
 
 def _event(seq: int, step: Step, tools: list[JSON] | None, effects: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -153,7 +168,7 @@ def _event(seq: int, step: Step, tools: list[JSON] | None, effects: Mapping[str,
 
 
 def _model(step: ModelStep, tools: list[JSON] | None) -> dict[str, JSON]:
-    request = {**step.request, **({"tools": tools} if tools is not None and "tools" not in step.request else {})}
+    request = with_tools(step, tools)
     generated = call_id_pointers(request)
     event: dict[str, JSON] = {"request": request, "response": step.response}
     if step.usage is not None:
@@ -182,131 +197,3 @@ def _templates(run: NeutralRun, supplied: Supplied, tools: list[JSON] | None) ->
         if content is not None and name not in recorded
     ]
     return [*run.templates, *templates]
-
-
-def _gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) -> tuple[Gap, ...]:
-    gaps = []
-    if run.prompt_version is None:
-        gaps.append(
-            Gap(
-                name="prompt_version",
-                pointers=("/prompt_version",),
-                declared=supplied.prompt_version is not None,
-                cost="which prompt was used is known by its text only",
-            )
-        )
-    if run.workflow_version is None:
-        gaps.append(
-            Gap(
-                name="workflow_version",
-                pointers=("/workflow_version",),
-                declared=supplied.workflow_version is not None,
-                cost="which code was affected is not in the recording",
-            )
-        )
-    if run.started_at is None:
-        cost = "the recording has no time stamps"
-        gaps.append(Gap(name="frozen_at", pointers=("/frozen_at",), declared=bool(supplied.frozen_at), cost=cost))
-    if "identity" in run.absent:
-        gaps.append(
-            Gap(
-                name="identity",
-                pointers=("/identity",),
-                declared=supplied.identity is not None,
-                cost="who asked, and with which rights, is not in the recording",
-            )
-        )
-    gaps += _model_gaps(run, supplied, events)
-    for name in sorted(set(run.absent) & DECLARABLE_NONE):
-        gaps.append(Gap(name=name, pointers=("/events",), declared=name in supplied.none, cost=NONE_COSTS[name]))
-    unused = unused_rules(supplied.effects, {step.tool for step in run.steps if isinstance(step, ToolStep)})
-    if unused:
-        gaps.append(
-            Gap(
-                name="effects",
-                pointers=("/events",),
-                caps=False,
-                cost=f"the effects annotation names tools that the run never calls: {', '.join(unused)}",
-            )
-        )
-    if run.cut:
-        gaps.append(Gap(name="cut", pointers=("/events",), cost=run.cut, caps=False))
-    whole = replayable_steps(run)
-    if whole < len(run.steps):
-        cost = f"step {whole + 1} of {len(run.steps)} lacks its answer or its request: it and what follows are left out"
-        gaps.append(Gap(name="unanswered", pointers=("/events",), cost=cost, caps=False))
-    if supplied.leave_out:
-        cost = f"{len(supplied.leave_out)} of {len(run.steps)} steps were left out by hand"
-        gaps.append(Gap(name="left_out", pointers=("/events",), cost=cost, caps=False))
-    if run.ends_on_answer:
-        gaps.append(
-            Gap(
-                name="ending",
-                pointers=("/events",),
-                caps=False,
-                cost="the recording ends with a tool's answer: trim it if the workflow goes on from there",
-            )
-        )
-    return tuple(gaps)
-
-
-def _model_gaps(run: NeutralRun, supplied: Supplied, events: list[dict[str, JSON]]) -> list[Gap]:
-    requests = [f"/events/{index}/request" for index, event in enumerate(events) if event["boundary"] == "model"]
-    if not requests:
-        return []
-    gaps = _serving_gaps(run, supplied)
-    if "tools" in run.absent:
-        gaps.append(
-            Gap(
-                name="tools",
-                pointers=tuple(f"{request}/tools" for request in requests),
-                declared=supplied.tools is not None,
-                cost="the tool catalogue offered to the model is not in the recording",
-            )
-        )
-    if "system" in run.absent:
-        gaps.append(
-            Gap(
-                name="system",
-                pointers=(f"{requests[0]}/messages",),
-                caps=False,
-                cost="the recording has no system message; either none was sent or it was left out",
-            )
-        )
-    if any(isinstance(step, ModelStep) and step.reconstructed for step in run.steps):
-        gaps.append(
-            Gap(
-                name="requests",
-                pointers=tuple(requests),
-                declared=True,
-                cost="the request is put together from the transcript, not recorded as sent",
-            )
-        )
-    if "usage" in run.absent:
-        gaps.append(
-            Gap(
-                name="usage",
-                pointers=(f"{requests[0]}/usage",),
-                caps=False,
-                cost="tokens and cost are not in the recording: a cost limit cannot be decided",
-            )
-        )
-    return gaps
-
-
-def _serving_gaps(run: NeutralRun, supplied: Supplied) -> list[Gap]:
-    """One gap for the whole where the file names no model, else one for each compared part that it leaves out."""
-    given = supplied.serving or {}
-    if run.serving is None:
-        cost = "which model answered, with which settings, is not in the recording"
-        return [Gap(name="serving", pointers=("/serving",), declared=bool(given), cost=cost)]
-    return [
-        Gap(
-            name=f"serving.{part}",
-            pointers=(f"/serving/{part}",),
-            declared=part in given,
-            cost=f"the recording names the model and not its {part}",
-        )
-        for part in SERVING_PARTS
-        if part not in run.serving
-    ]

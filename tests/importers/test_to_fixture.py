@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.neutral import ClockStep, NeutralRun, RandomStep, RetrievalStep, ToolStep
+from replaycases.importers.neutral import ClockStep, ModelStep, NeutralRun, RandomStep, RetrievalStep, ToolStep
 from replaycases.importers.registry import Imported, import_run
 from replaycases.importers.supplied import Supplied
 from replaycases.importers.to_fixture import to_fixture
@@ -72,6 +73,53 @@ def test_what_is_supplied_fills_the_parts_of_serving_that_the_file_leaves_out_an
     assert gaps == {"/serving/provider": True, "/serving/api_version": True, "/serving/settings": True}
 
 
+def recorded(*requests: dict[str, Any], **more: Any) -> NeutralRun:
+    steps = tuple(ModelStep(source="", request=request, response={}, **more) for request in requests)
+    return NeutralRun(format="x", input={}, steps=steps)
+
+
+def test_a_request_that_was_recorded_without_tools_stays_without_them_and_the_report_says_so() -> None:
+    document, gaps = to_fixture(recorded({"messages": []}, {"messages": [], "tools": [1]}), supplied(tools=[2]))
+    assert [event["request"] for event in document["events"]] == [{"messages": []}, {"messages": [], "tools": [1]}]
+    assert document["templates"] == []
+    assert ("tools", False) in {(gap.name, gap.caps) for gap in gaps}
+
+
+def test_supplied_tools_go_where_the_file_cannot_tell_and_the_report_says_where() -> None:
+    run = replace(recorded({"messages": []}, {"messages": [], "functions": [1]}), absent=("tools",))
+    document, gaps = to_fixture(run, supplied(tools=[2]))
+    assert [event["request"].get("tools") for event in document["events"]] == [[2], None]
+    assert [gap.pointers for gap in gaps if gap.name == "tools"] == [("/events/0/request/tools",)]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("identity", {"subject": "a"}), ("workflow_version", "1"), ("prompt_version", "1"), ("locale", "de"),
+     ("time_zone", "UTC"), ("frozen_at", "2025-01-01T00:00:00Z")],
+)  # fmt: skip
+def test_a_value_in_place_of_a_recorded_one_is_declared(name: str, said: Any) -> None:
+    other = {"identity": {"subject": "b"}, "frozen_at": "2026-01-01T00:00:00Z"}.get(name, "2")
+    run = replace(recorded({"messages": []}), **{"started_at" if name == "frozen_at" else name: said})
+    declared = {"pointer": f"/{name}", "declared": True}
+    for given, expected in ((said, []), (other, [declared])):
+        document, _ = to_fixture(run, supplied(**{name: given}))
+        told = [gap for gap in document["missing"] if gap.pop("cost") and gap["pointer"] == f"/{name}"]
+        assert told == expected
+
+
+def test_what_the_recorder_said_of_itself_stays_and_the_rest_is_filled_in() -> None:
+    run = replace(recorded({"messages": []}), recorded_by={"commit": None, "recorder": "r", "version": "1"})
+    document, _ = to_fixture(run, supplied(recorded_by={"commit": "abc", "recorder": "other"}))
+    assert document["recorded_by"] == {"commit": "abc", "recorder": "r", "version": "1"}
+
+
+def test_only_requests_that_were_put_together_are_marked_so() -> None:
+    run = recorded({"messages": []}, {"messages": [1]})
+    run = replace(run, steps=(run.steps[0], replace(run.steps[1], reconstructed=True)))
+    _, gaps = to_fixture(run, supplied())
+    assert [gap.pointers for gap in gaps if gap.name == "requests"] == [("/events/1/request",)]
+
+
 def test_every_reconstructed_request_is_marked() -> None:
     result = imported()
     models = [f"/events/{n}/request" for n, e in enumerate(result.document["events"]) if e["boundary"] == "model"]
@@ -127,6 +175,38 @@ def test_without_a_horizon_the_whole_run_is_kept() -> None:
     document = imported().document
     assert "horizon" not in document
     assert len(document["events"]) == 8
+
+
+UNANSWERED = (user("hi"), asks(call("look"), call("book")), answers("one"), says("done"))
+
+
+def test_an_unanswered_step_that_is_left_out_ends_nothing_and_nothing_stands_in_its_place() -> None:
+    result = import_run(transcript(*UNANSWERED), supplied=supplied(leave_out=(3,)))
+    assert [event.get("tool") for event in result.document["events"]] == [None, "look", None]
+    assert "horizon" not in result.document
+    assert (result.report.mode, result.report.replayable) == ("replay", 3)
+    assert [one.lacking for one in result.report.coverage if one.boundary == "tool"] == [1]
+    left = [gap for gap in result.gaps if gap.name == "left_out_unanswered"]
+    assert "step 3 of 4" in left[0].cost
+    assert {"pointer": "/events", "cost": left[0].cost} in result.document["missing"]
+
+
+def test_an_unanswered_step_that_stays_ends_what_can_be_replayed() -> None:
+    result = import_run(transcript(*UNANSWERED), supplied=supplied(leave_out=(2,)))
+    assert [event["boundary"] for event in result.document["events"]] == ["model"]
+    assert (result.document["horizon"], result.report.mode, result.report.replayable) == (True, "prefix", 1)
+
+
+def test_where_the_last_step_had_no_answer_and_is_left_out_what_is_left_is_a_prefix() -> None:
+    talk = transcript(user("hi"), asks(call("look")), answers("one"), asks(call("book")))
+    result = import_run(talk, supplied=supplied(leave_out=(4,)))
+    assert result.document["horizon"] is True
+    assert (result.report.mode, result.report.replayable) == ("prefix", 3)
+
+
+def test_a_run_of_which_everything_is_left_out_can_only_be_read() -> None:
+    result = import_run(transcript(*UNANSWERED), supplied=supplied(leave_out=(1, 2, 3, 4)))
+    assert (result.report.mode, result.document["events"]) == ("forensic", [])
 
 
 def test_a_run_cut_short_is_a_prefix() -> None:
