@@ -12,13 +12,15 @@ from replaycases.importers.neutral import NeutralRun, RunHead
 @dataclass(frozen=True, kw_only=True)
 class Format:
     """One foreign format. `sniff` says whether the file is one, and never raises; `heads` lists its runs, at least one;
-    `read` reads the one with this index. `heads` and `read` may raise ImportRefused and nothing else."""
+    `read` reads the one with this index. `heads` and `read` may raise ImportRefused and nothing else. `witnessed`: what
+    made the calls wrote the file, so that a call which is not in it was not made there."""
 
     name: str
     title: str
     sniff: Callable[[ForeignFile], bool]
     heads: Callable[[ForeignFile], Sequence[RunHead]]
     read: Callable[[ForeignFile, int], NeutralRun]
+    witnessed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded
 from replaycases.importers.langchain_messages import said_by_tool, unwrapped
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
 from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep
-from replaycases.importers.retrieved import chunks_of, query_of
+from replaycases.importers.retrieved import chunks_of, documents_of, query_of
 from replaycases.importers.sent_requests import request_in, settings_in, turns_in
 from replaycases.importers.trace_tree import Record, Tree
 from replaycases.importers.turns import arguments_of, failure
@@ -125,7 +125,8 @@ class _Reader:
         return replace(before, step=step, asked=before.asked + after.asked, said=before.said or after.said)
 
     def _retrieval(self, record: Record) -> RetrievalStep:
-        chunks, notes = chunks_of(decoded(record.row.get("output")), record.source)
+        output = decoded(record.row.get("output"))
+        chunks, notes = chunks_of(output, record.source)
         self.notes += notes
         return RetrievalStep(
             source=record.source,
@@ -134,6 +135,7 @@ class _Reader:
             query=query_of(decoded(record.row.get("input"))),
             chunks=chunks or [],
             answered=chunks is not None,
+            documents=documents_of(output),
         )
 
     def _note(self, kind: Any, record: Record, text: str, cost: str = "") -> None:

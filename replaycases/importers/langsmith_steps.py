@@ -10,7 +10,7 @@ from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded
 from replaycases.importers.langchain_messages import said_by_tool, unwrapped
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
 from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep
-from replaycases.importers.retrieved import chunks_of, query_of
+from replaycases.importers.retrieved import chunks_of, documents_of, query_of
 from replaycases.importers.sent_requests import MODEL_NAMES, request_in, settings_in, settings_of, turns_in
 from replaycases.importers.trace_tree import Record, Tree
 from replaycases.importers.turns import arguments_of, failure
@@ -162,6 +162,7 @@ def _retrieval(record: Record, notes: list[Note]) -> RetrievalStep:
         query=query_of(record.row.get("inputs")),
         chunks=chunks or [],
         answered=chunks is not None,
+        documents=documents_of(record.row.get("outputs")),
     )
 
 

@@ -22,8 +22,10 @@ _TOLD = ("call_without_result", "branch", "content_lost")
 _NAMES = ("name", "function", "toolName", "id", "call_id", "toolCallId")
 
 
-def with_lost_calls(run: NeutralRun) -> NeutralRun:
-    """The run, with a note at each answer that holds what looks like a call and is no step after it."""
+def with_lost_calls(run: NeutralRun, *, witnessed: bool = False) -> NeutralRun:
+    """The run, with a note at each answer that holds what looks like a call and is no step after it. `witnessed`: the
+    recorder saw what was called, so that such a call was not made, or past it."""
+    said = _not_called if witnessed else _unread
     agents = sum(note.text == AGENT_AS_TOOL for note in run.notes)
     known = _known(run)
     lost = []
@@ -32,7 +34,7 @@ def with_lost_calls(run: NeutralRun) -> NeutralRun:
         if len(unread) <= _inside(known, step.source):
             continue
         agents -= len(unread)
-        lost += [_note(step)] if unread and agents < 0 else []
+        lost += [said(step)] if unread and agents < 0 else []
     return replace(run, notes=(*run.notes, *lost)) if lost else run
 
 
@@ -90,7 +92,12 @@ def _key(tool: str | None, arguments: JSON) -> str:
     return json.dumps([tool, arguments], sort_keys=True, default=str)
 
 
-def _note(step: ModelStep) -> Note:
+def _unread(step: ModelStep) -> Note:
     text = "this answer holds what looks like a call of a tool and is no step of the run"
     cost = "what was asked for here is not known for sure"
     return Note(kind="content_lost", source=step.source, text=text, cost=cost, boundary="tool")
+
+
+def _not_called(step: ModelStep) -> Note:
+    text = "the model asked for a tool here, and the workflow did not call it so through the recorder"
+    return Note(kind="left_out", source=step.source, text=text, boundary="tool")

@@ -94,12 +94,15 @@ class HumanStep(_Step):
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalStep(_Step):
-    """`chunks` are {id, text, score?}; not `answered` where the file does not hold them, which is no empty list."""
+    """`chunks` are {id, text, score?}; not `answered` where the file does not hold them, which is no empty list.
+    `documents` are all ids by which the results name their chunks and documents, whether their texts are there or
+    not."""
 
     query: JSON
     parameters: JSON = None
     chunks: list[dict[str, JSON]]
     answered: bool = True
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,7 @@ from replaycases.importers.neutral import (
     boundary_of,
 )
 from replaycases.importers.recorded_lines import Line, is_full, is_recording, lines_of
+from replaycases.importers.retrieved import documents_of
 
 JSON = Any
 NAME = "recorded"
@@ -132,7 +133,7 @@ def _step(crossing: _Crossing, head: Line) -> Step:
         case "retrieval":
             chunks = value if isinstance(value, list) else []
             given = {"query": asked.get("query"), "parameters": asked.get("parameters")}
-            return RetrievalStep(chunks=chunks, answered=answered, **given, **times)
+            return RetrievalStep(chunks=chunks, answered=answered, documents=documents_of(chunks), **given, **times)
         case _:
             return HumanStep(question=asked.get("question"), decision=value, answered=answered, **times)
 
@@ -289,4 +290,11 @@ def _clocks(lines: Sequence[Line]) -> Iterator[Note]:
             return
 
 
-FORMAT = Format(name=NAME, title="recording of replaycases' own recorder", sniff=is_recording, heads=_heads, read=_read)
+FORMAT = Format(
+    name=NAME,
+    title="recording of replaycases' own recorder",
+    sniff=is_recording,
+    heads=_heads,
+    read=_read,
+    witnessed=True,
+)

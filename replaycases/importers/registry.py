@@ -54,7 +54,7 @@ class Recording:
             last = len(self.runs) - 1
             hint = f"Choose 0 to {last}." if last else "Leave the run index out."
             raise refused("run-index", "", f"there is no run {run}", hint)
-        return with_lost_calls(self.format.read(self.file, run or 0))
+        return with_lost_calls(self.format.read(self.file, run or 0), witnessed=self.format.witnessed)
 
 
 @dataclass(frozen=True, kw_only=True)

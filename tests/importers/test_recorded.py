@@ -117,6 +117,15 @@ def test_the_fixture_holds_what_crossed_and_what_surrounded_it(place: Path) -> N
     assert document["events"][2]["usage"] == {"input_tokens": 3, "output_tokens": 2}
 
 
+def test_a_call_that_the_workflow_did_not_make_is_no_gap_of_what_the_recorder_saw(place: Path) -> None:
+    asked = {"tool_calls": [{"id": "c", "name": "pay", "arguments": {"amount": 9}}]}
+    report = case_of(
+        recorded(place, lambda session: session.model.call({"messages": []}), **WHOLE | {"model": lambda *_: asked})
+    ).report
+    assert [(note.kind, note.boundary, note.cost) for note in report.notes] == [("left_out", "tool", "")]
+    assert next(one.state for one in report.coverage if one.boundary == "tool") == "recorded"
+
+
 def test_strings_stay_strings(place: Path) -> None:
     event = case_of(recorded(place, everything, **WHOLE)).document["events"][4]
     assert event["arguments"] == {"amount": "4"}

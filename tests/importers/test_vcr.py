@@ -358,6 +358,11 @@ def test_chunks_without_ids_are_named_by_their_document_and_place() -> None:
     assert kinds(run) == ["content_lost"]
 
 
+def test_a_retrieval_names_its_chunks_and_documents_also_where_no_text_is_there() -> None:
+    run = read(retrieval(chunk(None, "c-1"), chunk("two", "c-2")))
+    assert [step.documents for step in run.steps if isinstance(step, RetrievalStep)] == [("c-1", "c-2", "s3://b/d")]
+
+
 @pytest.mark.parametrize("item", [retrieval(chunk(None)), retrieval(status=500)])
 def test_chunks_that_are_not_there_are_no_empty_list(item: JSON) -> None:
     assert [step.answered for step in read(item).steps] == [False]

@@ -6,6 +6,7 @@ from typing import Any
 
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.neutral import Note, RetrievalStep
+from replaycases.importers.retrieved import documents_of
 from replaycases.importers.typed import objects, text_or_none
 
 JSON = Any
@@ -42,6 +43,7 @@ def read(exchange: HttpExchange) -> tuple[RetrievalStep, list[Note]]:
         parameters={"knowledgeBaseId": base, **rest},
         chunks=chunks if whole else [],
         answered=whole,
+        documents=_documents(results),
     )
     return step, notes
 
@@ -63,11 +65,20 @@ def _chunks(results: JSON, source: str) -> tuple[list[dict[str, JSON]], list[Not
     return chunks, [] if named else [Note(kind="content_lost", source=source, text=note, boundary="retrieval")]
 
 
+def _documents(results: JSON) -> tuple[str, ...]:
+    located = (_located(result) for _, result in objects(results))
+    return tuple(dict.fromkeys((*documents_of(results), *(place for place in located if place is not None))))
+
+
 def _document(result: dict[str, JSON]) -> str:
+    return _located(result) or "chunk"
+
+
+def _located(result: dict[str, JSON]) -> str | None:
     """The one text in the result's location: an address or an id."""
     location = result.get("location")
     for place in (location or {}).values() if isinstance(location, dict) else ():
         for name in ("uri", "url", "id"):
             if isinstance(place, dict) and text_or_none(place.get(name)):
                 return str(place[name])
-    return "chunk"
+    return None

@@ -7,7 +7,7 @@ from typing import Any
 from replaycases.importers.neutral import RetrievalStep
 from replaycases.importers.otlp.instants import ended_at, started_at
 from replaycases.importers.otlp.site import Notes, Site
-from replaycases.importers.retrieved import chunks_of
+from replaycases.importers.retrieved import chunks_of, documents_of
 
 JSON = Any
 
@@ -27,4 +27,5 @@ def retrieval_step(
         parameters=parameters or None,
         chunks=chunks or [],
         answered=chunks is not None,
+        documents=documents_of(documents),
     )

@@ -111,6 +111,15 @@ def test_chunks_without_ids_are_named_by_their_place_and_that_is_said() -> None:
     assert [note.boundary for note in run.notes if note.kind == "content_lost"] == ["retrieval"]
 
 
+def test_ids_in_the_metadata_name_the_chunk_and_its_document_also_where_no_text_was_recorded() -> None:
+    told = '{"chunk_id": "c-1", "document_id": 7, "source": "rules.md", "page": 3}'
+    row = {KIND: "RETRIEVER", "retrieval.documents.0.document.metadata": told}
+    (bare,) = retrievals(run_of(export(span(1, attributes=row))))
+    assert (bare.answered, bare.documents) == (False, ("c-1", "7", "rules.md"))
+    (step,) = retrievals(run_of(export(span(1, attributes={**row, "retrieval.documents.0.document.content": "One."}))))
+    assert (step.chunks, step.documents) == ([{"id": "c-1", "text": "One."}], bare.documents)
+
+
 def test_a_retriever_without_documents_is_no_empty_answer() -> None:
     assert [s.answered for s in retrievals(run_of(export(span(1, attributes={KIND: "RETRIEVER"}))))] == [False]
 
