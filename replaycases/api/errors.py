@@ -3,7 +3,8 @@
 400 the request cannot be read or breaks its shape · 401 nobody known asks · 403 somebody who may not · 404 not there,
 or not yours · 409 not now (with the gates, where those block) · 410 raw evidence that is destroyed · 413 too large ·
 422 readable, but no fixture, no implementation, or a report of what this server did not give out. Nothing that a client
-sends gives a 5xx; stored bytes that no longer have their digest are a 500 that says which to restore.
+sends gives a 5xx; stored bytes that no longer have their digest are a 500 that says which to restore, a key ring that
+cannot be read is a 503.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from replaycases.api.serializers.cases import GateSerializer
 from replaycases.cases.ci_results import ReportRefused
 from replaycases.cases.evidence import EvidenceDamaged, EvidenceDestroyed, EvidenceTooLarge
 from replaycases.cases.gates import GatesClosed
+from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.importers.findings import ImportRefused
@@ -67,6 +69,15 @@ class Destroyed(APIException):
     default_code = "destroyed"
 
 
+class KeyRingAway(APIException):
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_detail = (
+        "Raw evidence can be neither sealed nor opened now: the key ring of this server cannot be read. Nothing was "
+        "kept. Tell an administrator: manage.py check --deploy says what is wrong."
+    )
+    default_code = "key_ring"
+
+
 class WrongState(APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This is not possible in the present state."
@@ -108,6 +119,9 @@ def translated(error: Exception) -> Exception:
     if isinstance(error, EvidenceDamaged):
         logger.error("%s", error)
         return StoredDamage(f"Stored evidence is damaged: {error}.")
+    if isinstance(error, RingInvalid):
+        logger.error("%s", error)
+        return KeyRingAway()
     if isinstance(error, DjangoValidationError):
         return ValidationError({"detail": " ".join(error.messages)})
     return error

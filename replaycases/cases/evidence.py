@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
 
@@ -92,7 +93,8 @@ def _tighten(kept: Payload, data: bytes, classification: Classification, expires
         return
     kept.classification, kept.expires_at = strictest, ends
     if kept.data_key is not None:
-        sealing.rewrap(kept)
+        with _opens(kept):
+            sealing.rewrap(kept)
     elif strictest == Classification.QUARANTINED:
         sealing.seal(kept, data)
     kept.save()
@@ -105,7 +107,8 @@ def lengthen(payload: Payload, until: datetime) -> bool:
     if kept.data_key is None or kept.expires_at is None or kept.expires_at >= until or is_gone(kept):
         return False
     kept.expires_at = until
-    _rewrap(kept)
+    with _opens(kept):
+        _rewrap(kept)
     return True
 
 
@@ -140,7 +143,8 @@ def release(payloads: Q) -> None:
     for payload in Payload.objects.select_for_update().filter(payloads, classification=Classification.QUARANTINED):
         if is_gone(payload):
             raise EvidenceDestroyed(destroyed(payload))
-        sealing.unseal(payload)
+        with _opens(payload):
+            sealing.unseal(payload)
         payload.classification = Classification.REDACTED
         payload.save()
     Payload.objects.filter(payloads).update(released_at=timezone.now(), expires_at=None)
@@ -157,15 +161,18 @@ def read(payload: Payload) -> bytes:
     their time is over."""
     if is_gone(payload):
         raise EvidenceDestroyed(destroyed(payload))
-    data = bytes(payload.body) if payload.data_key is None else _opened(payload)
+    with _opens(payload):
+        data = bytes(payload.body) if payload.data_key is None else sealing.opened(payload)
     if digest_of(data) != payload.digest:
         raise EvidenceDamaged(f"payload {payload.pk} no longer has its digest; restore it from a backup")
     return data
 
 
-def _opened(payload: Payload) -> bytes:
+@contextmanager
+def _opens(payload: Payload) -> Iterator[None]:
+    """What does not open is damaged, whatever it is opened for."""
     try:
-        return sealing.opened(payload)
+        yield
     except SealBroken:
         raise EvidenceDamaged(f"payload {payload.pk} does not open: it was changed; restore it from a backup") from None
     except KeyMissing:

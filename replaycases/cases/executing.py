@@ -10,7 +10,8 @@ from uuid import UUID
 from django.conf import settings
 
 from replaycases.cases import fixtures, jobs, registry
-from replaycases.cases.evidence import EvidenceDestroyed
+from replaycases.cases.evidence import EvidenceDamaged, EvidenceDestroyed
+from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.models import Run
 from replaycases.fixture.canonical import digest
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Limits, Tier
@@ -36,15 +37,18 @@ def look_at(run_id: UUID, *, worker: str) -> None:
     except EvidenceDestroyed as destroyed:
         logger.warning("run %s: its evidence is destroyed", run_id)
         _give_up(held, f"It was not replayed. {destroyed}")
+    except (EvidenceDamaged, RingInvalid) as shut:
+        logger.error("run %s: its evidence does not open: %s", run_id, shut)
+        _fail(held, "its evidence does not open on the worker, which manage.py check --deploy and its log explain")
     # Whatever went wrong on our side must be written into the row, or the run would only be swept.
     except Exception as error:
         logger.exception("run %s: attempt %d failed", run_id, held.attempt)
-        _fail(held, error)
+        _fail(held, f"the attempt failed on the worker: {type(error).__name__}")
 
 
-def _fail(held: jobs.Lease, error: Exception) -> None:
+def _fail(held: jobs.Lease, reason: str) -> None:
     try:
-        jobs.fail(held, f"the attempt failed on the worker: {type(error).__name__}")
+        jobs.fail(held, reason)
     except jobs.LeaseLost:
         logger.warning("run %s: the lease was lost", held.run_id)
 

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -39,7 +40,7 @@ class SealBroken(Exception):
 
 
 class RingInvalid(Exception):
-    """The key ring cannot be read."""
+    """The key ring cannot be read or written. The message names the file: it is for logs and administrators."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,10 +131,20 @@ class RingFile:
             raise RingInvalid(f"the key ring {self.path} cannot be read: {fault.__class__.__name__}") from None
         return read[1]
 
+    def is_there(self) -> bool:
+        """Also where it cannot be looked at: who reads it is told."""
+        try:
+            self.path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError:
+            pass
+        return True
+
     def create(self, now: datetime) -> None:
         """Make the file with one key if there is none."""
         with self._locked():
-            if not self.path.exists():
+            if not self.is_there():
                 self._write(KeyRing(keys=(new_key(now),)))
 
     def add(self, now: datetime) -> RingKey:
@@ -163,7 +174,7 @@ class RingFile:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """For a rotation, of which there is one at a time. Raises RingInvalid while there is another one."""
-        with self.path.with_name(f"{self.path.name}.rotation").open("a") as lock:
+        with self._lock_file("rotation") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -172,19 +183,31 @@ class RingFile:
 
     def _write(self, ring: KeyRing) -> None:
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(dump(ring))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self.path)
+        try:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(dump(ring))
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self.path)
+        except OSError as fault:
+            raise self._unwritten(fault) from None
         self._read = None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with self.path.with_name(f"{self.path.name}.lock").open("a") as lock:
+        with self._lock_file("lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    def _lock_file(self, kind: str) -> TextIO:
+        try:
+            return self.path.with_name(f"{self.path.name}.{kind}").open("a", encoding="ascii")
+        except OSError as fault:
+            raise self._unwritten(fault) from None
+
+    def _unwritten(self, fault: OSError) -> RingInvalid:
+        return RingInvalid(f"the key ring {self.path} cannot be written: {fault.__class__.__name__}")
 
 
 def parse(text: str) -> KeyRing:

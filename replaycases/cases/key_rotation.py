@@ -58,7 +58,7 @@ def rotate() -> Rotated:
 
 def _begin(file: RingFile) -> str:
     now = timezone.now()
-    if not file.path.exists():
+    if not file.is_there():
         file.create(now)
         return "made"
     if len(file.ring().keys) > 1:

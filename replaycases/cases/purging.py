@@ -8,6 +8,7 @@ whole batches behind, and the next one goes on.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,9 +21,11 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project
 from replaycases.cases import events, evidence, sealing
+from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import Capture, Case, Comparison, Control, Draft, FixtureRevision, Payload, Run
 
+logger = logging.getLogger(__name__)
 BATCH = 100
 
 Holder = Case | Capture | Project
@@ -46,8 +49,16 @@ def look() -> int:
             destroyed += count
     for project in Project.objects.filter(pk__in=_ended().values("project")):
         _settle(project)
-    sealing.forget()
+    _forget()
     return destroyed
+
+
+def _forget() -> None:
+    """A ring that cannot be changed holds up nothing else that the calendar says."""
+    try:
+        sealing.forget()
+    except RingInvalid as fault:
+        logger.error("what ended is destroyed here and can still be opened in backups: %s", fault)
 
 
 def _due() -> QuerySet[Payload]:

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from replaycases.cases import key_ring
-from replaycases.cases.key_ring import KeyRing, RingFile, RingInvalid
+from replaycases.cases.key_ring import KeyMissing, KeyRing, RingFile, RingInvalid
+from replaycases.cases.models import Payload
 
 
 class Sealable(Protocol):
@@ -74,9 +75,15 @@ def file() -> RingFile:
     if settings.EVIDENCE_KEYS:
         raise RingInvalid("the key ring stands in REPLAYCASES_EVIDENCE_KEYS and cannot be changed: use a file")
     found = _file(Path(settings.EVIDENCE_KEYS_FILE))
-    if settings.EVIDENCE_KEYS_MADE and not found.path.exists():
+    if settings.EVIDENCE_KEYS_MADE and not found.is_there() and not _any_sealed():
         found.create(timezone.now())
     return found
+
+
+def _any_sealed() -> bool:
+    """A ring that is gone is not replaced in silence: put back in time it opens what it sealed. A rotation makes a new
+    one where it is lost for good."""
+    return Payload.objects.filter(data_key__isnull=False).exists()
 
 
 def forget() -> bool:
@@ -89,7 +96,10 @@ def _wrap(payload: Sealable, data_key: bytes) -> None:
     if payload.expires_at is None:
         raise ValueError("raw evidence is kept with an end, or not at all")
     payload.key_hour = key_ring.hour_of(payload.expires_at)
-    payload.key_id, payload.data_key = ring().wrap(data_key, hour=payload.key_hour, context=_context(payload))
+    try:
+        payload.key_id, payload.data_key = ring().wrap(data_key, hour=payload.key_hour, context=_context(payload))
+    except KeyMissing as hour:
+        raise RingInvalid(f"{hour}: the clock that moved the ring on, or this host's, is wrong") from None
 
 
 def _data_key(payload: Sealable) -> bytes:

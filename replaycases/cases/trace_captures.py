@@ -18,6 +18,7 @@ from replaycases.accounts import access
 from replaycases.accounts.models import ApiToken, Project, User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import captures, evidence, trace_buffer
+from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import BufferedTrace, Capture, Origin
 from replaycases.cases.policies import InvalidTransition
@@ -109,6 +110,9 @@ def _by_rule(trace: BufferedTrace) -> bool:
         why_not = " ".join(refused.messages) if isinstance(refused, ValidationError) else str(refused)
     except (evidence.EvidenceDamaged, evidence.EvidenceDestroyed, evidence.EvidenceTooLarge) as lost:
         why_not = str(lost)
+    except RingInvalid as fault:
+        logger.error("trace %s is not captured yet: %s", trace.pk, fault)
+        return False
     else:
         return captured is not None
     logger.warning("trace %s was not captured by its rule", trace.pk)

@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from replaycases.cases.evidence import EvidenceDamaged, EvidenceDestroyed
+from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.policies import InvalidTransition
 from replaycases.cases.reading import ReasonNeeded
 from replaycases.web.raw_reading import ask
@@ -69,8 +70,9 @@ class BodyLimit:
 
 class ErrorPages:
     """On every page a state that does not allow what was asked is a 409, as a missing right is a 403, with the
-    form where only the reason to read raw evidence is missing; raw evidence whose time was over is a 410; and stored
-    bytes that no longer have their digest are a 500 that says which to restore, with nothing of them shown."""
+    form where only the reason to read raw evidence is missing; raw evidence whose time was over is a 410; stored bytes
+    that no longer have their digest are a 500 that says which to restore, with nothing of them shown; and a key ring
+    that cannot be read is a 503."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -88,4 +90,7 @@ class ErrorPages:
         if isinstance(exception, EvidenceDamaged):
             logger.error("%s", exception)
             return render(request, "500.html", {"damage": str(exception)}, status=500)
+        if isinstance(exception, RingInvalid):
+            logger.error("%s", exception)
+            return render(request, "503.html", status=503)
         return None

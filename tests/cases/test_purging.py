@@ -272,6 +272,17 @@ def test_the_hour_is_forgotten_once_everything_of_it_is_destroyed(of: factories.
                 sealing.opened(payload)
 
 
+def test_a_ring_that_cannot_be_changed_holds_up_no_purge_and_it_is_said(
+    of: factories.People, ring: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    replayed(of)
+    ring.with_name("ring.json.lock").unlink()
+    ring.with_name("ring.json.lock").mkdir()
+    with later():
+        assert purging.look() == 6
+    assert "can still be opened in backups" in caplog.text
+
+
 # --- what reads what is destroyed -----------------------------------------------------------------------------------
 
 
