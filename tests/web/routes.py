@@ -32,10 +32,12 @@ PK = {
     "proposal_refusal": "proposals",
     "proposal_withdrawal": "proposals",
     "role_revocation": "memberships",
+    "rule_state": "capture-rules",
     "team": "teams",
     "team_members": "teams",
     "team_name": "teams",
     "token_revocation": "tokens",
+    "trace_capture": "traces",
 }
 NUMBER = {
     "comparison": Comparison,

@@ -22,6 +22,8 @@ PAGES = (
     "/cases/new/",
     "/captures/",
     "/captures/new/",
+    "/captures/traces/",
+    "/captures/rules/",
     "/captures/RC-T1/",
     "/captures/RC-T1/runs/0/",
     "/captures/RC-T1/runs/0/draft/",

@@ -107,6 +107,8 @@ WHO: dict[str, frozenset[Role]] = {
     "capture_incident": CAPTURES,
     "capture_case": CAPTURES,
     "capture_case_revision": CAPTURES,
+    "trace_capture": CAPTURES,
+    "rule_state": ADMINISTERS,
     "finding_capture": CAPTURES,
     "finding_case": CREATES_CASES,
     "finding_dismissal": CREATES_CASES,

@@ -13,8 +13,8 @@ TraceSerializer = row(
     "TraceSerializer",
     BufferedTrace,
     "id project trace_id service spans errors records first_at last_at ended rule capture why_not",
-    "A trace of which something came. `errors` counts spans that ended with one. `ended`: its root span has. `why_not`: "
-    "why no capture was made of it by a rule.",
+    "A trace of which something came. `errors` counts spans that ended with one. `ended`: its root span has. "
+    "`why_not`: why no capture was made of it by a rule.",
 )
 CapturedTrace = shape(
     "CapturedTrace",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from replaycases.web.captures import draft_views, expectation_views, run_views, views
+from replaycases.web.captures import draft_views, expectation_views, run_views, trace_views, views
 from replaycases.web.converters import CaptureIdConverter
 
 register_converter(CaptureIdConverter, "capture_id")
@@ -12,6 +12,10 @@ register_converter(CaptureIdConverter, "capture_id")
 urlpatterns: list[URLPattern] = [
     path("captures/", views.capture_list, name="capture_list"),
     path("captures/new/", views.new_capture, name="new_capture"),
+    path("captures/traces/", trace_views.trace_list, name="trace_list"),
+    path("captures/traces/<uuid:pk>/capture/", trace_views.capture_trace, name="trace_capture"),
+    path("captures/rules/", trace_views.rule_list, name="rule_list"),
+    path("captures/rules/<uuid:pk>/state/", trace_views.rule_state, name="rule_state"),
     path("captures/<capture_id:capture_id>/", views.capture_detail, name="capture"),
     path("captures/<capture_id:capture_id>/runs/<int:run>/", run_views.run_steps, name="capture_run"),
     path("captures/<capture_id:capture_id>/runs/<int:run>/steps/", run_views.choose_steps, name="capture_steps"),
@@ -25,6 +29,11 @@ urlpatterns: list[URLPattern] = [
         "captures/<capture_id:capture_id>/runs/<int:run>/expectation/checks/",
         expectation_views.add_check,
         name="capture_checks",
+    ),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/expectation/changes/",
+        expectation_views.change_check,
+        name="capture_check_changes",
     ),
     path(
         "captures/<capture_id:capture_id>/runs/<int:run>/expectation/removal/",

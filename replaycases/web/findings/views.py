@@ -49,7 +49,7 @@ def finding_list(request: HttpRequest) -> HttpResponse:
     """Every finding, those that wait first."""
     seen = IncidentReport.objects.visible_to(user_of(request)).select_related("project", "case__project", "settled_by")
     page = page_of(request, seen.order_by(F("settled_at").desc(nulls_first=True), "reported_at"))
-    return render(request, "findings/list.html", {"section": "home", "page": page})
+    return render(request, "findings/list.html", {"section": "captures", "page": page})
 
 
 @login_required
@@ -127,7 +127,7 @@ def _page(
 ) -> HttpResponse:
     captured = incident_reports.captures_of(report).select_related("project").order_by("number")
     context = {
-        "section": "home",
+        "section": "captures",
         "finding": report,
         "captures": captured,
         "buffered": BufferedTrace.objects.filter(
