@@ -4,35 +4,34 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('cases', '0037_ways_in'),
+        ("cases", "0037_ways_in"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='bufferedtrace',
-            name='errors',
+            model_name="bufferedtrace",
+            name="errors",
             field=models.PositiveIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='bufferedtrace',
-            name='service',
+            model_name="bufferedtrace",
+            name="service",
             field=models.CharField(blank=True, max_length=200),
         ),
         migrations.AddField(
-            model_name='capturerule',
-            name='matched',
+            model_name="capturerule",
+            name="matched",
             field=models.PositiveBigIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='capturerule',
-            name='matched_at',
+            model_name="capturerule",
+            name="matched_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='traceinbox',
-            name='rejected',
+            model_name="traceinbox",
+            name="rejected",
             field=models.PositiveBigIntegerField(default=0),
         ),
     ]
