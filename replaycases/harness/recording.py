@@ -9,18 +9,21 @@ Every crossing is written as it happens: a call when it is sent, its answer when
 was sent and not answered. A fault of the recording never reaches the workflow: it is logged, it stands in
 `session.faults`, and the recording says that it is incomplete. With `strict` a payload that is no strict JSON is
 refused at once, as RecordingRefused: for tests, and for trying a recorder out.
+
+Functions that are async are awaited by `acall`, `asearch` and `aask`, which a replayed session has too. A call gets its
+number when it is sent; calls that wait at the same time get their answers in whatever order these come.
 """
 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 from collections.abc import Mapping
 from datetime import datetime, timezone
 
 from . import recording_shapes as shapes
 from .recording_file import FSYNC
+from .recording_live import at_once, failing, function_of, is_async, require_at_once, whole
 from .recording_tape import RecordingRefused, Tape
 from .wire import ToolError
 
@@ -37,9 +40,9 @@ class RecordingSession:
 
     `path` is a new file, or a folder in which one is made. `tools` maps a name to function(arguments), or is one
     function(name, arguments). `model` is function(request, serving), `retrieval` function(query, parameters), `human`
-    function(question); `random` maps a name to function(), or is one function(name); `clock` is function() that gives
-    an aware datetime, by default the machine's time. What a tool raises is recorded and raised as ToolError, as in a
-    replay; what others raise goes through.
+    function(question): each may be async. `random` maps a name to function(), or is one function(name); `clock` is
+    function() that gives an aware datetime, by default the machine's time. What a tool raises is recorded and raised
+    as ToolError, as in a replay; what others raise goes through.
 
     `commit` is that of the code that runs and records; `none` names boundaries (clock, random, retrieval) that the
     workflow does not have. `usage` is function(response) that gives the tokens of a model's response, or None.
@@ -98,7 +101,7 @@ class RecordingSession:
         head = {name: value for name, value in given.items() if value is not None or name == "input"}
         sees = [name for name, function in live.items() if function is not None]
         head.update(sees=sees, none=sorted(none))
-        _require_sound(head, live, fsync)
+        _require_sound(head, {"clock": clock, "random": random, "usage": usage}, fsync)
         self._tape = Tape(path, head, strict=strict, max_bytes=max_bytes, fsync=fsync)
         self.tools = Tools(self._tape, tools)
         self.model = Model(self._tape, model, usage)
@@ -162,21 +165,30 @@ class Tools:
         self._tape, self._live = tape, live
 
     def call(self, name: str, arguments: Any, call_id: Optional[str] = None) -> Any:
-        """What the live tool returns. Raises ToolError where it raised."""
-        named = shapes.name_fault(name, "the tool's name")
-        named = named or ("" if call_id is None else shapes.name_fault(call_id, "call_id"))
-        asked = {"tool": name, "arguments": arguments, **_given(call_id=call_id)}
-        seq = self._tape.call("tool", asked, named)
-        try:
-            live = _live(self._live, "tools")
-            value = live(name, arguments) if callable(live) else live[name](arguments)
-        except Exception as error:
-            raise self._tape.failed(seq, error) from error
-        except BaseException as error:
-            self._tape.failed(seq, error)
-            raise
+        """What the live tool returns. Raises ToolError where it raised, TypeError for one that is async."""
+        require_at_once(self._live, "tools.acall", name)
+        seq = self._sent(name, arguments, call_id)
+        with failing(self._tape, seq, as_tool_error=True):
+            value = at_once(self._ask(name, arguments), "tools.acall")
         self._tape.answer(seq, value)
         return value
+
+    async def acall(self, name: str, arguments: Any, call_id: Optional[str] = None) -> Any:
+        """As `call`, and waits for a tool that is async."""
+        seq = self._sent(name, arguments, call_id)
+        with failing(self._tape, seq, as_tool_error=True):
+            value = await whole(self._ask(name, arguments))
+        self._tape.answer(seq, value)
+        return value
+
+    def _sent(self, name: str, arguments: Any, call_id: Optional[str]) -> int:
+        named = shapes.name_fault(name, "the tool's name")
+        named = named or ("" if call_id is None else shapes.name_fault(call_id, "call_id"))
+        return self._tape.call("tool", {"tool": name, "arguments": arguments, **_given(call_id=call_id)}, named)
+
+    def _ask(self, name: str, arguments: Any) -> Any:
+        live = function_of(self._live, "tools")
+        return live(name, arguments) if callable(live) else live[name](arguments)
 
 
 class Model:
@@ -184,10 +196,25 @@ class Model:
         self._tape, self._live, self._usage = tape, live, usage
 
     def call(self, request: Any, serving: Optional[dict[str, Any]] = None) -> Any:
-        """What the live model responds."""
+        """What the live model responds. Raises TypeError for one that is async."""
+        require_at_once(self._live, "model.acall")
+        seq = self._sent(request, serving)
+        with failing(self._tape, seq):
+            value = at_once(function_of(self._live, "model")(request, serving), "model.acall")
+        return self._came(seq, value)
+
+    async def acall(self, request: Any, serving: Optional[dict[str, Any]] = None) -> Any:
+        """As `call`, and waits for a model that is async."""
+        seq = self._sent(request, serving)
+        with failing(self._tape, seq):
+            value = await whole(function_of(self._live, "model")(request, serving))
+        return self._came(seq, value)
+
+    def _sent(self, request: Any, serving: Optional[dict[str, Any]]) -> int:
         fault = shapes.serving_fault(serving) if serving is not None else ""
-        seq = self._tape.call("model", {"request": request, **_given(serving=serving)}, fault)
-        value = _answered(self._tape, seq, lambda: _live(self._live, "model")(request, serving))
+        return self._tape.call("model", {"request": request, **_given(serving=serving)}, fault)
+
+    def _came(self, seq: int, value: Any) -> Any:
         usage, fault = self._used(value)
         if fault:
             self._tape.fault("usage", fault, seq)
@@ -210,11 +237,24 @@ class Retrieval:
         self._tape, self._live = tape, live
 
     def search(self, query: Any, parameters: Any = None) -> list[dict[str, Any]]:
-        """The chunks that the live search finds: [{id, text, score?}]."""
-        seq = self._tape.call("retrieval", {"query": query, **_given(parameters=parameters)})
-        chunks: list[dict[str, Any]] = _answered(
-            self._tape, seq, lambda: _live(self._live, "retrieval")(query, parameters)
-        )
+        """The chunks that the live search finds: [{id, text, score?}]. Raises TypeError for one that is async."""
+        require_at_once(self._live, "retrieval.asearch")
+        seq = self._sent(query, parameters)
+        with failing(self._tape, seq):
+            chunks = at_once(function_of(self._live, "retrieval")(query, parameters), "retrieval.asearch")
+        return self._came(seq, chunks)
+
+    async def asearch(self, query: Any, parameters: Any = None) -> list[dict[str, Any]]:
+        """As `search`, and waits for a search that is async."""
+        seq = self._sent(query, parameters)
+        with failing(self._tape, seq):
+            chunks = await whole(function_of(self._live, "retrieval")(query, parameters))
+        return self._came(seq, chunks)
+
+    def _sent(self, query: Any, parameters: Any) -> int:
+        return self._tape.call("retrieval", {"query": query, **_given(parameters=parameters)})
+
+    def _came(self, seq: int, chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         self._tape.answer(seq, chunks, shapes.chunks_fault(chunks))
         return chunks
 
@@ -238,7 +278,7 @@ class Random:
 
     def draw(self, name: str) -> Any:
         """The value that is drawn under this name."""
-        live = _live(self._live, "random")
+        live = function_of(self._live, "random")
         value = live(name) if callable(live) else live[name]()
         self._tape.read("random", shapes.name_fault(name, "the name of a draw"), name=name, value=value)
         return value
@@ -249,30 +289,26 @@ class Human:
         self._tape, self._live = tape, live
 
     def ask(self, question: Any) -> Any:
-        """The decision of the person who is asked."""
+        """The decision of the person who is asked. Raises TypeError where asking is async."""
+        require_at_once(self._live, "human.aask")
         seq = self._tape.call("human", {"question": question})
-        decision = _answered(self._tape, seq, lambda: _live(self._live, "human")(question))
+        with failing(self._tape, seq):
+            decision = at_once(function_of(self._live, "human")(question), "human.aask")
+        self._tape.answer(seq, decision)
+        return decision
+
+    async def aask(self, question: Any) -> Any:
+        """As `ask`, and waits for a person who is asked by an async function."""
+        seq = self._tape.call("human", {"question": question})
+        with failing(self._tape, seq):
+            decision = await whole(function_of(self._live, "human")(question))
         self._tape.answer(seq, decision)
         return decision
 
 
-def _answered(tape: Tape, seq: int, ask: Callable[[], Any]) -> Any:
-    """What comes back; what is raised is recorded and goes through."""
-    try:
-        return ask()
-    except BaseException as error:
-        tape.failed(seq, error)
-        raise
-
-
-def _live(function: Any, name: str) -> Any:
-    if function is None:
-        raise LookupError("the session was given no `%s`, and the workflow asks for it" % name)
-    return function
-
-
-def _require_sound(head: dict[str, Any], live: dict[str, Any], fsync: str) -> None:
-    """Raises RecordingRefused: a recorder that is set up wrongly is seen at its first start."""
+def _require_sound(head: dict[str, Any], at_once: dict[str, Any], fsync: str) -> None:
+    """Raises RecordingRefused: a recorder that is set up wrongly is seen at its first start. What is read `at_once` is
+    never awaited."""
     names = ("workflow_version", "prompt_version", "commit", "locale", "time_zone")
     unknown = sorted(set(head["none"]) - {"clock", "random", "retrieval"})
     budget = head.get("budget_seconds", 0)
@@ -284,7 +320,11 @@ def _require_sound(head: dict[str, Any], live: dict[str, Any], fsync: str) -> No
         "none: only clock, random and retrieval may stand in it" if unknown else "",
         "fsync must be one of %s" % ", ".join(FSYNC) if fsync not in FSYNC else "",
         "budget_seconds must be a number that is not negative" if not _is_span(budget) else "",
-        *("%s: a coroutine function is never awaited here" % name for name, one in live.items() if _is_async(one)),
+        *(
+            "%s: is read at once: give a function that is not async" % name
+            for name in at_once
+            if is_async(at_once[name])
+        ),
         shapes.json_fault(head, asked=True),
     )
     if fault:
@@ -293,11 +333,6 @@ def _require_sound(head: dict[str, Any], live: dict[str, Any], fsync: str) -> No
 
 def _is_span(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
-
-
-def _is_async(live: Any) -> bool:
-    functions = list(live.values()) if isinstance(live, Mapping) else [live]
-    return any(inspect.iscoroutinefunction(function) for function in functions)
 
 
 def _hashed(text: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,9 @@
 """What a workflow gets: `replay(session)`. Every method asks the supervisor and returns the recorded answer.
 
 At a divergence the supervisor answers nothing more and ends the process, so no method ever reports one.
+
+`acall`, `asearch` and `aask` are for a workflow that awaits. The answer is there at once; others that wait at the same
+time have their turn first, so that calls are sent in the order in which they were started, as in a live run.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from .wire import ToolError, Wire
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import Any, Optional
+    from typing import Any, Generator, Optional
 
 PROTOCOL = 1
 
@@ -78,6 +81,13 @@ class Tools:
         params = {"tool": name, "arguments": arguments, **_given(call_id=call_id)}
         return self._wire.request("tool.call", params)["value"]
 
+    async def acall(self, name: str, arguments: Any, call_id: Optional[str] = None) -> Any:
+        """As `call`."""
+        try:
+            return self.call(name, arguments, call_id)
+        finally:
+            await _Turn()
+
 
 class Model:
     def __init__(self, wire: Wire) -> None:
@@ -88,6 +98,12 @@ class Model:
         params = {"request": request, **_given(serving=serving)}
         return self._wire.request("model.call", params)["response"]
 
+    async def acall(self, request: Any, serving: Optional[dict[str, Any]] = None) -> Any:
+        """As `call`."""
+        response = self.call(request, serving)
+        await _Turn()
+        return response
+
 
 class Retrieval:
     def __init__(self, wire: Wire) -> None:
@@ -97,6 +113,12 @@ class Retrieval:
         """The recorded chunks: [{id, text, score?}]."""
         params = {"query": query, **_given(parameters=parameters)}
         chunks: list[dict[str, Any]] = self._wire.request("retrieval.search", params)["chunks"]
+        return chunks
+
+    async def asearch(self, query: Any, parameters: Any = None) -> list[dict[str, Any]]:
+        """As `search`."""
+        chunks = self.search(query, parameters)
+        await _Turn()
         return chunks
 
 
@@ -127,6 +149,19 @@ class Human:
     def ask(self, question: Any) -> Any:
         """The recorded decision."""
         return self._wire.request("human.ask", {"question": question})["decision"]
+
+    async def aask(self, question: Any) -> Any:
+        """As `ask`."""
+        decision = self.ask(question)
+        await _Turn()
+        return decision
+
+
+class _Turn:
+    """Awaited, it lets every task that is ready run once."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
 
 
 def _given(**params: Any) -> dict[str, Any]:

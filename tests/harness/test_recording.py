@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import logging
@@ -11,7 +12,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -247,12 +248,13 @@ def test_a_recorder_that_is_set_up_wrongly_is_seen_at_its_start(head: dict[str, 
     assert not place.exists()
 
 
-def test_a_coroutine_function_is_refused_at_the_start(place: Path) -> None:
-    async def pay(arguments: Any) -> Any:
+@pytest.mark.parametrize("part", ["clock", "random", "usage"])
+def test_what_is_read_at_once_is_refused_at_the_start_where_it_is_async(part: str, place: Path) -> None:
+    async def read(*given: Any) -> Any:
         return None
 
-    with pytest.raises(RecordingRefused, match="coroutine"):
-        RecordingSession(place, input=1, tools={"pay": pay})
+    with pytest.raises(RecordingRefused, match=f"{part}: is read at once"):
+        RecordingSession(place, input=1, **{part: {"key": read} if part == "random" else read})
 
 
 # --- never in the way -----------------------------------------------------------------------------------------------
@@ -412,3 +414,110 @@ def test_fsync_is_as_often_as_was_asked_for(
         session.tools.call("pay", {})
     assert len(synced) >= least
     assert fsync != "never" or not synced
+
+
+# --- async ----------------------------------------------------------------------------------------------------------
+
+
+class Gates:
+    """Live functions that are async; each waits for its gate. `order` is that in which they were called."""
+
+    def __init__(self) -> None:
+        self.order: list[Any] = []
+        self.open: dict[Any, asyncio.Event] = {}
+
+    async def __call__(self, *asked: Any) -> Any:
+        self.order.append(asked[0])
+        await self.open.setdefault(json.dumps(asked[0]), asyncio.Event()).wait()
+        return [{"id": "c", "text": "t"}] if asked[0] == "rules" else asked[0]
+
+
+def started(work: Callable[[RecordingSession, Gates], Coroutine[Any, Any, None]], place: Path) -> Gates:
+    gates = Gates()
+    with RecordingSession(place, input=1, tools={"pay": gates}, model=gates, retrieval=gates, human=gates) as session:
+        asyncio.run(work(session, gates))
+    return gates
+
+
+def test_calls_that_wait_at_once_keep_their_numbers_whatever_comes_back_first(place: Path) -> None:
+    async def work(session: RecordingSession, gates: Gates) -> None:
+        asked: list[Any] = [session.tools.acall("pay", {"n": 1}, "c1"), session.tools.acall("pay", {"n": 2}, "c2")]
+        asked += [session.model.acall({"n": 3}), session.retrieval.asearch("rules"), session.human.aask({"n": 5})]
+        tasks = [asyncio.ensure_future(one) for one in asked]
+        await asyncio.sleep(0)
+        assert [line["line"] for line in lines(place)] == ["head", *["call"] * 5]
+        for at in (4, 3, 2, 1, 0):
+            gates.open[json.dumps(gates.order[at])].set()
+            await tasks[at]
+        assert [task.result() for task in tasks] == [{"n": 1}, {"n": 2}, {"n": 3}, [CHUNK], {"n": 5}]
+
+    assert [one if one == "rules" else one["n"] for one in started(work, place).order] == [1, 2, 3, "rules", 5]
+    assert [line["seq"] for line in of(place, "call")] == [1, 2, 3, 4, 5]
+    assert [line["asked"].get("call_id") for line in of(place, "call")[:2]] == ["c1", "c2"]
+    assert [line["seq"] for line in of(place, "answer")] == [5, 4, 3, 2, 1]
+    assert of(place, "answer")[-1]["value"] == {"n": 1}
+    assert of(place, "end")[0]["complete"] is True
+
+
+def test_a_call_that_is_cancelled_while_it_waits_is_interrupted_and_no_error(place: Path) -> None:
+    async def work(session: RecordingSession, gates: Gates) -> None:
+        task = asyncio.ensure_future(session.tools.acall("pay", {"n": 1}))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    started(work, place)
+    assert of(place, "answer")[0]["interrupted"]["kind"] == "CancelledError"
+
+
+def test_what_an_async_tool_raises_arrives_as_in_a_replay_and_what_the_model_raises_goes_through(place: Path) -> None:
+    async def pay(*asked: Any) -> Any:
+        raise TimeoutError("late")
+
+    async def work(session: RecordingSession) -> None:
+        with pytest.raises(session.ToolError, match="late"):
+            await session.tools.acall("pay", {})
+        with pytest.raises(TimeoutError):
+            await session.model.acall({})
+
+    with RecordingSession(place, input=1, tools={"pay": pay}, model=pay) as session:
+        asyncio.run(work(session))
+    assert [line["error"]["kind"] for line in of(place, "answer")] == ["TimeoutError", "TimeoutError"]
+
+
+def test_what_is_not_async_may_be_awaited_too(place: Path) -> None:
+    async def work(session: RecordingSession) -> list[Any]:
+        called = [await session.tools.acall("pay", {"amount": 4}), await session.model.acall({})]
+        return [*called, await session.retrieval.asearch("q"), await session.human.aask("?")]
+
+    with RecordingSession(place, input=1, **LIVE) as session:
+        assert asyncio.run(work(session)) == [{"paid": 4}, {"text": "pay"}, LIVE["retrieval"](1, 2), "yes"]
+
+
+@pytest.mark.parametrize(
+    ("call", "instead"),
+    [
+        (lambda session: session.tools.call("pay", {}), "tools.acall"),
+        (lambda session: session.model.call({}), "model.acall"),
+        (lambda session: session.retrieval.search("q"), "retrieval.asearch"),
+        (lambda session: session.human.ask("?"), "human.aask"),
+    ],
+)
+def test_an_async_function_that_nobody_awaits_is_refused_before_it_is_sent(
+    call: Callable[[Any], Any], instead: str, place: Path
+) -> None:
+    gates = Gates()
+    session = RecordingSession(place, input=1, tools={"pay": gates}, model=gates, retrieval=gates, human=gates)
+    with session, pytest.raises(TypeError, match=f"await session.{instead}"):
+        call(session)
+    assert (gates.order, of(place, "call")) == ([], [])
+
+
+def test_a_function_that_turns_out_to_be_async_is_said_and_never_left_waiting(place: Path) -> None:
+    async def ask() -> None: ...
+
+    session = RecordingSession(place, input=1, model=lambda request, serving: ask())
+    with session, pytest.raises(TypeError, match=r"await session\.model\.acall"):
+        session.model.call({})
+    assert of(place, "answer")[0]["error"]["kind"] == "TypeError"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
@@ -16,6 +17,7 @@ import pytest
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.harness import wire
+from replaycases.harness.session import Session
 from replaycases.harness.wire import HALTED_EXIT, ToolError, Wire
 from replaycases.replay.sandbox.base import Limits, Tier
 from replaycases.replay.supervisor import replay_once
@@ -131,6 +133,29 @@ def test_a_recorded_error_keeps_kind_and_message() -> None:
             client.request("tool.call", {})
         assert (raised.value.kind, raised.value.message, str(raised.value)) == ("timeout", "no answer", "no answer")
         assert client.request("tool.call", {}) == {"value": 1}
+    peer.join()
+
+
+def test_tasks_that_wait_at_once_send_their_calls_in_turns_and_get_their_own_answers() -> None:
+    start = dict.fromkeys(("input", "identity", "locale", "time_zone", "workflow_version", "policies", "templates"))
+    error = {"code": 1, "message": "no", "data": {"kind": "declined", "message": "no"}}
+    told = [{"value": 0}, {"response": 1}, {"chunks": [2]}, {"decision": 3}]
+    ours, theirs = socket.socketpair()
+    peer = answering(theirs, [{"result": one} for one in (start, *told)] + [{"error": error}])
+
+    async def first(session: Session) -> list[Any]:
+        return [await session.tools.acall("pay", {}), await session.retrieval.asearch("q")]
+
+    async def second(session: Session) -> list[Any]:
+        return [await session.model.acall({}), await session.human.aask("?")]
+
+    async def both(session: Session) -> None:
+        assert await asyncio.gather(first(session), second(session)) == [[0, [2]], [1, 3]]
+        with pytest.raises(session.ToolError, match="no"):
+            await session.tools.acall("pay", {})
+
+    with ours:
+        asyncio.run(both(Session(Wire(ours.fileno()))))
     peer.join()
 
 
