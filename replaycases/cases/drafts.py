@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -13,9 +13,9 @@ from django.db import transaction
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import captures, events, evidence, intake, policies, reading
+from replaycases.cases import behalf, captures, events, evidence, intake, policies, reading, recorded_results, texts
 from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import AuditEvent, Capture, Case, Draft, StatementEdit
+from replaycases.cases.models import AuditEvent, Capture, Case, Draft
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.effects import check_effects
 from replaycases.importers.registry import Imported, to_case
@@ -49,7 +49,7 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
             capture=capture, run=run, defaults={"choices": kept, "edited_by": actor}
         )
         if draft.case is not None:
-            _in_part_theirs(draft.case, {actor.pk})
+            behalf.in_part_theirs(draft.case, {actor.pk})
         events.record(
             actor=actor,
             action="draft.edited",
@@ -89,18 +89,25 @@ def make_case(
     trigger: str,
     prohibited_outcome: str,
     deciding_evidence: str,
-    seen: str | None = None,
+    seen: str,
+    despite: str = "",
 ) -> Case:
     """The case, with the draft's fixture as its first revision. `seen` is the digest of the choices that the actor
-    looked at. Raises InvalidTransition if there is one already, SeenAnother where other choices stand in the draft
-    than those, ValidationError where no expectation was chosen, and as `imported` and `intake.create_case`."""
+    looked at; `despite` says why a case is made of a recording that keeps what is said to be the incident. Raises
+    InvalidTransition if there is one already, SeenAnother where other choices stand in the draft than those,
+    ValidationError where no expectation was chosen and where `despite` is wanted, and as `imported` and
+    `intake.create_case`."""
     capture = draft.capture
+    captures.require_there(capture)
     _require_seen(draft, seen)
     if draft.case is not None:
         raise InvalidTransition(f"{draft.case.readable_id} was made of this run already. Add a revision to it.")
-    made = imported(actor, draft)
+    made, held = _tried(actor, draft)
     if made.fixture is None:
         raise ValidationError({"expected": "Say what must and must not happen: a case needs an expectation."})
+    if held and not despite.strip():
+        raise ValidationError({"despite": _not_seen(held)})
+    reason = texts.kept(despite, field="despite")
     with transaction.atomic():
         case = intake.create_case(
             actor,
@@ -117,13 +124,22 @@ def make_case(
         _require_unchanged(draft)
         if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
             raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")
-        _in_part_theirs(case, {capture.captured_by_id, capture.on_behalf_of_id, *_editors(draft)})
+        brought = {capture.captured_by_id, capture.on_behalf_of_id, *behalf.senders_of(capture)}
+        behalf.in_part_theirs(case, brought | _editors(draft))
+        if held:
+            events.record(
+                actor=actor,
+                action="draft.incident_not_seen",
+                subject=draft,
+                project=capture.project,
+                case=case,
+                object_hash=draft.choices.digest,
+                after={"held": list(held), "reason": reason},
+            )
     return case
 
 
-def revise(
-    actor: User, *, draft: Draft, changed: str, seen_revision: int | None = None, seen: str | None = None
-) -> Case:
+def revise(actor: User, *, draft: Draft, changed: str, seen: str, seen_revision: int | None = None) -> Case:
     """The draft's fixture as the next revision of the case that was made of it. `seen` as in `make_case`. Raises
     SeenAnother, and as `intake.add_revision`."""
     if draft.case is None:
@@ -138,8 +154,24 @@ def revise(
     return revision.case
 
 
-def _require_seen(draft: Draft, seen: str | None) -> None:
-    if seen is not None and seen != draft.choices.digest:
+def _tried(actor: User, draft: Draft) -> tuple[Imported, tuple[str, ...]]:
+    """What the run becomes, and the checks that are the incident and that it keeps as it was recorded."""
+    run, supplied = captures.recording_of(actor, draft.capture).read(draft.run), _supplied(draft)
+    made = to_case(run, supplied)
+    if made.fixture is None:
+        return made, ()
+    return made, recorded_results.incident_held(made.fixture, recorded_results.results_of(made.fixture, run, supplied))
+
+
+def _not_seen(held: tuple[str, ...]) -> str:
+    return (
+        f"The recorded run keeps {', '.join(held)}: a replay that is true to it will not turn red. Change the "
+        "expectation, or say why the case is made all the same."
+    )
+
+
+def _require_seen(draft: Draft, seen: str) -> None:
+    if seen != draft.choices.digest:
         raise SeenAnother(CHANGED)
 
 
@@ -153,11 +185,6 @@ def _editors(draft: Draft) -> set[UUID | None]:
     """Everybody who chose something of it, not the last one alone."""
     edits = AuditEvent.objects.filter(object_id=str(draft.pk), action="draft.edited")
     return {draft.edited_by_id, *edits.values_list("actor", flat=True)}
-
-
-def _in_part_theirs(case: Case, people: Iterable[UUID | None]) -> None:
-    """What they captured or chose is in the case, whoever makes it: they approve nothing of it."""
-    StatementEdit.objects.bulk_create(StatementEdit(case=case, editor_id=person) for person in people if person)
 
 
 def _supplied(draft: Draft) -> Supplied:

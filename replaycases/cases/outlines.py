@@ -14,7 +14,7 @@ from replaycases.importers.completeness import Report
 from replaycases.importers.effects import check_effects
 from replaycases.importers.findings import ImportRefused, refused
 from replaycases.importers.neutral import NeutralRun, RunHead
-from replaycases.importers.outline import StepLine, called_tools, outline_of
+from replaycases.importers.outline import StepLine, called_tools, offered_tools, outline_of
 from replaycases.importers.registry import Recording, open_recording, report_on
 from replaycases.importers.supplied import Supplied
 
@@ -40,13 +40,18 @@ class RunRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Outline:
-    """One run. `tools` are the names of those it calls."""
+    """One run. `tools` are the names of those it calls, `offered` of those that its model could call."""
 
     head: RunHead
     report: Report
     steps: tuple[StepLine, ...]
     tools: tuple[str, ...]
+    offered: tuple[str, ...]
     record: RunRecord
+
+    @property
+    def known_tools(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.tools, *self.offered)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +101,7 @@ def outline(recording: Recording, run: int) -> Outline:
         report=report_on(read, Supplied()),
         steps=outline_of(read),
         tools=called_tools(read),
+        offered=offered_tools(read),
         record=_record(read),
     )
 

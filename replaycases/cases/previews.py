@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from replaycases.accounts.models import User
-from replaycases.cases import captures, drafts
+from replaycases.cases import captures, drafts, recorded_results
+from replaycases.cases import untouched as untouched_checks
 from replaycases.cases.models import Draft
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -15,11 +17,8 @@ from replaycases.fixture.model import Fixture
 from replaycases.importers.completeness import Report
 from replaycases.importers.final_message import final_message
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.neutral import HumanStep, ModelStep, NeutralRun, RetrievalStep, Step, ToolStep
 from replaycases.importers.registry import report_on, to_case
-from replaycases.importers.supplied import Supplied, supplied_from
-from replaycases.importers.to_fixture import kept_steps
-from replaycases.replay.recorded import Asked, judge_recording
+from replaycases.importers.supplied import supplied_from
 from replaycases.verdict.rulings import CheckResult
 
 JSON = Any
@@ -31,7 +30,8 @@ _NOTHING_EXPECTED: JSON = {"boundary": ["x"], "tool_sequence": {"id": "x", "tool
 class Preview:
     """`refused` says what still has to be supplied; `findings` what is wrong with the fixture as it would be, the
     expectation's first; `warnings` what a reviewer would see. `results` are of the recorded run, {} without a valid
-    fixture with an expectation. `message`: the recording holds a final one."""
+    fixture with an expectation. `untouched` says of checks what they name and the run does not have. `message`: the
+    recording holds a final one."""
 
     report: Report | None = None
     fixture: Fixture | None = None
@@ -39,6 +39,7 @@ class Preview:
     findings: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
     results: dict[str, CheckResult] = field(default_factory=dict)
+    untouched: Mapping[str, str] = field(default_factory=dict)
     message: bool = False
 
     @property
@@ -50,6 +51,11 @@ class Preview:
         """Whether every check that is the incident is violated in the recorded run: what a red replay must show."""
         boundary = self.fixture.boundary if self.fixture else ()
         return bool(boundary) and all(self.results[check].result == "violated" for check in boundary)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The checks that are the incident and that the recorded run keeps."""
+        return recorded_results.incident_held(self.fixture, self.results) if self.fixture else ()
 
 
 def preview(actor: User, draft: Draft) -> Preview:
@@ -69,45 +75,14 @@ def preview(actor: User, draft: Draft) -> Preview:
         return Preview(report=report, findings=_ordered(invalid.findings))
     if made.fixture is None:
         return Preview(report=report, findings=_without_expectation(made.document))
-    message = final_message(run)
     return Preview(
         report=report,
         fixture=made.fixture,
         warnings=made.fixture.warnings,
-        results=_judged(made.fixture, run, supplied, message),
-        message=message is not None,
+        results=recorded_results.results_of(made.fixture, run, supplied),
+        untouched=untouched_checks.untouched(made.fixture),
+        message=final_message(run) is not None,
     )
-
-
-def _judged(fixture: Fixture, run: NeutralRun, supplied: Supplied, message: str | None) -> dict[str, CheckResult]:
-    whole = not run.cut and not run.ends_on_answer
-    results = judge_recording(fixture, message=message, past=_past(fixture, run, supplied), whole=whole)
-    return {result.id: result for result in results}
-
-
-def _past(fixture: Fixture, run: NeutralRun, supplied: Supplied) -> Asked | None:
-    """The recorded request that comes first after the fixture's last event, where it is a prefix. Clock and random are
-    no such request."""
-    if not fixture.horizon:
-        return None
-    kept = kept_steps(run, supplied)[: len(fixture.events)]
-    begin = kept[-1][0] if kept else 0
-    later = (step for number, step in enumerate(run.steps, 1) if number > begin and number not in supplied.leave_out)
-    return next((asked for step in later if (asked := _asked(step)) is not None), None)
-
-
-def _asked(step: Step) -> Asked | None:
-    match step:
-        case ToolStep():
-            return "tool.call", {"tool": step.tool, "arguments": step.arguments}
-        case ModelStep():
-            return "model.call", {"request": step.request}
-        case RetrievalStep():
-            return "retrieval.search", {"query": step.query}
-        case HumanStep():
-            return "human.ask", {"question": step.question}
-        case _:
-            return None
 
 
 def _without_expectation(document: dict[str, JSON]) -> tuple[Finding, ...]:

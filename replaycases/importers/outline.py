@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
+from replaycases.fixture.model_request import CATALOGUE_KEYS, tool_names
 from replaycases.importers.completeness import is_whole, replayable_steps
 from replaycases.importers.neutral import (
     Boundary,
@@ -17,6 +18,7 @@ from replaycases.importers.neutral import (
     boundary_of,
 )
 
+JSON = Any
 Ending = Literal["answered", "failed", "no answer"]
 
 
@@ -51,6 +53,19 @@ def outline_of(run: NeutralRun) -> tuple[StepLine, ...]:
 def called_tools(run: NeutralRun) -> tuple[str, ...]:
     """The tools that the run calls, each once, in the order of their first call."""
     return tuple(dict.fromkeys(step.tool for step in run.steps if isinstance(step, ToolStep)))
+
+
+def offered_tools(run: NeutralRun) -> tuple[str, ...]:
+    """The names of the tools that the model was offered, in the order of the catalogue."""
+    requests = (step.request for step in run.steps if isinstance(step, ModelStep))
+    catalogues = [run.tools, *(request.get(key) for request in requests for key in CATALOGUE_KEYS)]
+    names: dict[str, None] = {}
+    last: JSON = None
+    for catalogue in catalogues:
+        if catalogue is not None and catalogue != last:
+            names |= dict.fromkeys(tool_names(catalogue))
+            last = catalogue
+    return tuple(names)
 
 
 def _line(number: int, step: Step, *, failed: bool, lost: bool) -> StepLine:

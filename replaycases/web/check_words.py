@@ -45,18 +45,28 @@ def _told(check: Check, boundary: tuple[str, ...]) -> CheckWords:
 def _counted(spec: Spec) -> str:
     least, most = spec.get("min"), spec.get("max")
     if least == most:
-        return f"“{spec['action']}” is done exactly {least} time{'' if least == 1 else 's'}."
-    bounds = [*([f"at least {least}"] if least is not None else []), *([f"at most {most}"] if most is not None else [])]
-    last = most if most is not None else least
-    return f"“{spec['action']}” is done {' and '.join(bounds)} time{'' if last == 1 else 's'}."
+        return f"The action “{spec['action']}” happens {'never' if most == 0 else 'exactly ' + _times(most)}."
+    bounds = [
+        *([f"at least {_times(least)}"] if least is not None else []),
+        *(["never" if most == 0 else f"at most {_times(most)}"] if most is not None else []),
+    ]
+    return f"The action “{spec['action']}” happens {' and '.join(bounds)}."
+
+
+def _times(number: int | None) -> str:
+    return {1: "once", 2: "twice"}.get(number or 0, f"{number} times")
 
 
 def _one_of(what: str) -> Callable[[Spec], str]:
     def sentence(spec: Spec) -> str:
-        values = ", ".join("none" if value is None else f"“{value}”" for value in spec["one_of"])
-        return f"The reported {what} is one of: {values}."
+        values = [f"no {what} at all" if value is None else f"“{value}”" for value in spec["one_of"]]
+        return f"The workflow reports as its {what} {_either(values)}."
 
     return sentence
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _sequence(spec: Spec) -> str:
@@ -65,39 +75,55 @@ def _sequence(spec: Spec) -> str:
 
 def _sequenced(spec: Spec) -> Iterator[str]:
     if "tools" in spec:
-        how = "exactly these, in this order" if spec["mode"] == "exact" else "these in this order, others between them"
-        yield f"Tools are called, {how}: {', '.join(spec['tools']) or 'none'}."
+        tools = ", ".join(f"“{tool}”" for tool in spec["tools"])
+        if not tools:
+            yield "The run calls no tool."
+        elif spec["mode"] == "exact":
+            yield f"The run calls exactly these tools, in this order: {tools}."
+        else:
+            yield f"The run calls these tools in this order, others may come between them: {tools}."
     for rule in spec.get("forbid", ()):
-        after = f" after “{rule['after_accepted']}” was accepted" if "after_accepted" in rule else ""
-        unless = f", unless “{rule['unless']}” was done" if "unless" in rule else ""
-        yield f"“{rule['tool']}” is not called{after}{unless}."
+        after = f" once “{rule['after_accepted']}” was accepted" if "after_accepted" in rule else ""
+        unless = f", until “{rule['unless']}” was done" if "unless" in rule else ""
+        yield f"The run never calls “{rule['tool']}”{after}{unless}."
 
 
 def _relation(spec: Spec) -> str:
     first, second = spec["pointers"]
-    return f"{first} and {second} are {'equal' if spec['kind'] == 'equal' else 'different'}."
+    how = "is the same as" if spec["kind"] == "equal" else "differs from"
+    return f"What stands at {first} {how} what stands at {second}."
 
 
 def _limits(spec: Spec) -> str:
-    parts = [f"at most {spec[name]} {word}" for name, word in (("turns", "turns"), ("cost", "of cost")) if name in spec]
-    return f"It takes {' and '.join(parts)}."
+    turns = spec.get("turns")
+    parts = [
+        *([f"makes at most {turns} model call{'' if turns == 1 else 's'}"] if turns is not None else []),
+        *([f"costs at most {spec['cost']}"] if "cost" in spec else []),
+    ]
+    return f"The run {' and '.join(parts)}."
 
 
 _SENTENCES: Mapping[CheckKind, Callable[[Spec], str]] = {
     "prohibited_claims": lambda spec: f"The reply never says: “{spec['statement']}”",
     "required_claims": lambda spec: f"The reply says: “{spec['statement']}”",
     "required_disclosures": lambda spec: f"The reply discloses: “{spec['statement']}”",
-    "citations": lambda spec: f"The reply cites “{spec['chunk']}”.",
+    "citations": lambda spec: f"The reply cites the chunk “{spec['chunk']}”, and the run looked it up.",
     "action_counts": _counted,
     "authorization": lambda spec: (
-        f"“{spec['action']}” is {'allowed' if spec['decision'] == 'allow' else 'denied'} where it is decided."
+        f"The action “{spec['action']}” is decided about, and allowed each time."
+        if spec["decision"] == "allow"
+        else f"The action “{spec['action']}” is denied: no call that it guards is made, and it is not done."
     ),
     "action": _one_of("action"),
     "status": _one_of("status"),
     "tool_sequence": _sequence,
-    "order": lambda spec: f"“{spec['action']}” comes after “{spec['after']}”.",
+    "order": lambda spec: (
+        f"The action “{spec['action']}” happens only after “{spec['after']}” answered without an error."
+    ),
     "relations": _relation,
-    "schema": lambda spec: "What is observed has the shape of its JSON Schema.",
+    "schema": lambda spec: "What the run did fits the JSON Schema of this check.",
     "limits": _limits,
-    "run_status": lambda spec: f"The run ends in none of: {', '.join(spec['forbid'])}.",
+    "run_status": lambda spec: (
+        f"The run does not end as {_either([status.replace('_', ' ') for status in spec['forbid']])}."
+    ),
 }

@@ -33,6 +33,11 @@ def choose(client: APIClient, capture: str, choices: Any = CHOICES, run: int = 0
     return client.put(f"{ADDRESS}{capture}/runs/{run}/draft/", {"choices": choices}, format="json")
 
 
+def make_case(client: APIClient, capture: str, seen: str = "x", run: int = 0, **said: str) -> Any:
+    address = f"{ADDRESS}{capture}/runs/{run}/case/"
+    return client.post(address, {**STATEMENT, "seen": seen, **said}, format="json")
+
+
 def program_of(user: User, project: Project, *scopes: Scope) -> APIClient:
     _, secret = people.create_token(user, project=project, name="any", scopes=list(scopes), days=1)
     client = APIClient()
@@ -134,7 +139,7 @@ def test_a_destroyed_capture_has_no_report(api: APIClient, project: Project) -> 
     for gone in (
         api.get(f"{ADDRESS}{capture}/runs/"),
         choose(api, capture),
-        api.post(f"{ADDRESS}{capture}/runs/0/case/", STATEMENT, format="json"),
+        make_case(api, capture),
     ):
         assert gone.status_code == 410
         assert "RC-T1 was destroyed on" in gone.json()["detail"]
@@ -163,8 +168,8 @@ def test_what_was_chosen_is_read_by_who_says_why(api: APIClient, project: Projec
 def test_a_program_makes_a_case_of_what_it_drafted(project: Project, everyone: User) -> None:
     program = program_of(everyone, project, Scope.CAPTURES, Scope.CASES)
     capture = send(program).json()["id"]
-    choose(program, capture)
-    made = program.post(f"{ADDRESS}{capture}/runs/0/case/", STATEMENT, format="json")
+    seen = choose(program, capture).json()["digest"]
+    made = make_case(program, capture, seen)
     assert (made.status_code, made.json()["created_by"]) == (201, str(everyone.pk))
 
 
@@ -180,12 +185,24 @@ def test_a_choice_that_cannot_be_made_is_refused_with_its_pointer(
 
 def test_a_case_is_made_of_a_run_once(api: APIClient, project: Project) -> None:
     capture = send(api).json()["id"]
-    address = f"{ADDRESS}{capture}/runs/0/case/"
-    assert api.post(address, STATEMENT, format="json").status_code == 404
+    assert make_case(api, capture).status_code == 404
     choose(api, capture)
-    made = api.post(address, STATEMENT, format="json")
+    seen = choose(api, capture, {**CHOICES, "locale": "de-DE"}).json()["digest"]
+    assert api.post(f"{ADDRESS}{capture}/runs/0/case/", STATEMENT, format="json").status_code == 400
+    assert make_case(api, capture).status_code == 409
+    made = make_case(api, capture, seen)
     assert (made.status_code, made.json()["case_id"]) == (201, "refund-claimed")
-    assert api.post(address, STATEMENT, format="json").status_code == 409
+    assert make_case(api, capture, seen).status_code == 409
+
+
+def test_a_program_says_why_where_the_recording_keeps_the_incident(api: APIClient, project: Project) -> None:
+    capture = send(api).json()["id"]
+    kept = {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}}
+    seen = choose(api, capture, {**CHOICES, "expected": kept}).json()["digest"]
+    refused = make_case(api, capture, seen)
+    assert refused.status_code == 400
+    assert "The recorded run keeps refunds" in refused.content.decode()
+    assert make_case(api, capture, seen, despite="It is of the run after.").status_code == 201
 
 
 @pytest.mark.parametrize("run", [1, 10**30])
@@ -193,7 +210,7 @@ def test_a_run_that_the_capture_does_not_hold_has_no_draft(api: APIClient, proje
     capture = send(api).json()["id"]
     assert choose(api, capture, run=run).status_code == 400
     assert api.get(f"{ADDRESS}{capture}/runs/{run}/draft/").status_code == 404
-    assert api.post(f"{ADDRESS}{capture}/runs/{run}/case/", STATEMENT, format="json").status_code == 404
+    assert make_case(api, capture, run=run).status_code == 404
 
 
 # --- traces of a collector, and findings ------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from replaycases.cases.models import (
     Comparison,
     Control,
     Decision,
+    Draft,
     FixtureRevision,
     FlagReason,
     GraderFinding,
@@ -115,7 +116,7 @@ CHOICES = {
     "case_id": "refund-claimed",
     "incident_id": "INC-7",
     "frozen_at": "2026-11-01T09:00:00+01:00",
-    "expected": {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}},
+    "expected": {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": [], "mode": "exact"}},
 }
 TRACE = transcript(user("refund 4711"), asks(call("refund", {"id": 1})), answers("timed out"), says("It is refunded."))
 
@@ -193,7 +194,10 @@ def _bodies(team: factories.People, case: Case) -> dict[str, dict[str, Any]]:
         "POST findings/dismissal/": {"reason": "It is a test."},
         "POST findings/case/": {name: factories.STATEMENT[name] for name in (*OF_RUN, "incident_id")},
         "PUT captures/runs/0/draft/": {"choices": CHOICES},
-        "POST captures/runs/0/case/": {name: factories.STATEMENT[name] for name in OF_RUN},
+        "POST captures/runs/0/case/": {
+            "seen": Draft.objects.get().choices.digest,
+            **{name: factories.STATEMENT[name] for name in OF_RUN},
+        },
         "POST cases/": {"project": key, **factories.STATEMENT},
         "PATCH cases/": {"seen": details.statement_hash(case), "title": "Claimed a refund nobody had confirmed"},
         "PATCH cases/provenance/": {"covering_test": "tests/test_refunds.py"},

@@ -179,7 +179,7 @@ def _capturing(of: factories.People) -> dict[str, Call]:
         transcript(user(f"refund {number}"), asks(call("refund", {"id": number})), answers("timed out"), says("Done."))
         for number in range(3)
     ]
-    expected = {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}}
+    expected = {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": [], "mode": "exact"}}
     chosen = {"incident_id": "INC-7", "frozen_at": "2026-11-01T09:00:00+01:00", "expected": expected}
     bring = partial(captures.bring, of.responder, project=of.project, origin=Origin.UPLOAD)
     told = {name: text for name, text in factories.STATEMENT.items() if name != "incident_id"}
@@ -187,7 +187,7 @@ def _capturing(of: factories.People) -> dict[str, Call]:
         drafts.save(of.responder, capture=bring(data=trace), run=0, choices={**chosen, "case_id": name})
         for name, trace in zip(("blank", "made"), traces[1:], strict=True)
     )
-    drafts.make_case(of.responder, draft=made, **told)
+    drafts.make_case(of.responder, draft=made, seen=made.choices.digest, **told)
     changed = {**chosen, "case_id": "made", "identity": {"role": "customer"}}
     made = drafts.save(of.responder, capture=made.capture, run=0, choices=changed)
     return {
@@ -199,7 +199,7 @@ def _capturing(of: factories.People) -> dict[str, Call]:
             of.responder, choosing.choose_steps, capture=made.capture, run=0, shown={1}, kept={1}, ends_after=2
         ),
         "drafts.save": _call(of.responder, drafts.save, capture=blank.capture, run=0, choices={}),
-        "drafts.make_case": _call(of.responder, drafts.make_case, draft=blank, **told),
+        "drafts.make_case": _call(of.responder, drafts.make_case, draft=blank, seen=blank.choices.digest, **told),
         "drafts.revise": _call(of.responder, drafts.revise, draft=made, changed="Who asked."),
     }
 

@@ -26,7 +26,7 @@ CHOICES = {
     "case_id": "refund-claimed",
     "incident_id": "INC-7",
     "frozen_at": "2026-11-01T09:00:00+01:00",
-    "expected": {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}},
+    "expected": {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": [], "mode": "exact"}},
 }
 STATEMENT = {
     "title": "A refund is claimed that timed out",
@@ -44,6 +44,10 @@ def of() -> factories.People:
 @pytest.fixture
 def capture(of: factories.People) -> Capture:
     return captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD, name="trace.json")
+
+
+def made_case(of: factories.People, draft: Draft, **more: str) -> Case:
+    return drafts.make_case(of.responder, draft=draft, seen=draft.choices.digest, **STATEMENT, **more)
 
 
 def test_a_capture_is_quarantined_evidence_that_ends(capture: Capture) -> None:
@@ -103,12 +107,12 @@ def test_a_choice_that_cannot_be_made_is_refused(of: factories.People, capture: 
 
 def test_a_case_is_made_of_a_draft_once(of: factories.People, capture: Capture) -> None:
     draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
-    case = drafts.make_case(of.responder, draft=draft, **STATEMENT)
+    case = made_case(of, draft)
     assert (case.case_id, case.incident_id) == ("refund-claimed", "INC-7")
     draft.refresh_from_db()
     assert draft.case == case
     with pytest.raises(InvalidTransition, match="RC-1"):
-        drafts.make_case(of.responder, draft=draft, **STATEMENT)
+        made_case(of, draft)
 
 
 def test_no_case_is_made_of_other_choices_than_those_that_were_looked_at(
@@ -118,7 +122,7 @@ def test_no_case_is_made_of_other_choices_than_those_that_were_looked_at(
     seen = draft.choices.digest
     other = factories.person(of.project, Role.RESPONDER)
     changed = drafts.save(other, capture=capture, run=0, choices={**CHOICES, "incident_id": "INC-8"})
-    for stands, said in ((draft, None), (draft, seen), (changed, seen)):
+    for stands, said in ((draft, ""), (draft, seen), (changed, seen)):
         with pytest.raises(SeenAnother):
             drafts.make_case(of.responder, draft=stands, **STATEMENT, seen=said)
     assert not Case.objects.exists()
@@ -127,7 +131,7 @@ def test_no_case_is_made_of_other_choices_than_those_that_were_looked_at(
     loaded = drafts.save(of.responder, capture=capture, run=0, choices={**CHOICES, "workflow_version": "8"})
     drafts.save(other, capture=capture, run=0, choices={**CHOICES, "workflow_version": "9"})
     with pytest.raises(SeenAnother):
-        drafts.revise(of.responder, draft=loaded, changed="x")
+        drafts.revise(of.responder, draft=loaded, changed="x", seen=loaded.choices.digest)
     assert case.revisions.count() == 1
 
 
@@ -150,19 +154,32 @@ def test_effects_that_are_malformed_are_not_kept(of: factories.People, capture: 
     assert not Draft.objects.exists()
 
 
+def test_a_recording_that_keeps_the_incident_makes_a_case_only_with_a_reason(
+    of: factories.People, capture: Capture
+) -> None:
+    kept = {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}}
+    draft = drafts.save(of.responder, capture=capture, run=0, choices={**CHOICES, "expected": kept})
+    with pytest.raises(ValidationError, match="The recorded run keeps refunds"):
+        made_case(of, draft)
+    assert not Case.objects.exists()
+    made_case(of, draft, despite="The trace is of the run after it.")
+    event = AuditEvent.objects.get(action="draft.incident_not_seen")
+    assert json.loads(event.after) == {"held": ["refunds"], "reason": "The trace is of the run after it."}
+
+
 def test_a_draft_without_an_expectation_makes_no_case(of: factories.People, capture: Capture) -> None:
     chosen = {name: value for name, value in CHOICES.items() if name != "expected"}
     draft = drafts.save(of.responder, capture=capture, run=0, choices=chosen)
     with pytest.raises(ValidationError, match="expectation"):
-        drafts.make_case(of.responder, draft=draft, **STATEMENT)
+        made_case(of, draft)
 
 
 def test_a_changed_draft_is_the_next_revision(of: factories.People, capture: Capture) -> None:
     draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
-    drafts.make_case(of.responder, draft=draft, **STATEMENT)
+    made_case(of, draft)
     draft = drafts.save(of.responder, capture=capture, run=0, choices={**CHOICES, "identity": {"role": "customer"}})
     draft = Draft.objects.select_related("capture__project", "choices", "case__project").get(pk=draft.pk)
-    case = drafts.revise(of.responder, draft=draft, changed="who asked")
+    case = drafts.revise(of.responder, draft=draft, changed="who asked", seen=draft.choices.digest)
     assert factories.fresh(case).current_revision is not None
     assert factories.fresh(case).current_revision.number == 2
 
@@ -184,7 +201,7 @@ def test_who_captured_and_who_drafted_approve_nothing_of_the_case_that_somebody_
     )
     for editor in (first, last):
         draft = drafts.save(editor, capture=capture, run=0, choices=CHOICES)
-    case = drafts.make_case(of.responder, draft=draft, **STATEMENT)
+    case = made_case(of, draft)
     drafts.save(later, capture=capture, run=0, choices={**CHOICES, "identity": {"role": "customer"}})
     for own in (of.responder, capturer, behalf, first, last, later):
         assert decisions.own_work(own, case)

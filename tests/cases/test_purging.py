@@ -187,7 +187,7 @@ def test_a_case_that_was_made_of_a_capture_ends_with_it(of: factories.People) ->
     capture = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD, evidence_days=2)
     with later(timedelta(days=1)):
         draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
-        case = drafts.make_case(of.responder, draft=draft, **STATEMENT)
+        case = drafts.make_case(of.responder, draft=draft, seen=draft.choices.digest, **STATEMENT)
     assert case.evidence_expires_at == capture.expires_at
     with later(timedelta(days=2)):
         purging.look()

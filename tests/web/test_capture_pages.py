@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, choosing, drafts, raw_reads
+from replaycases.cases import captures, choosing, drafts, evidence, raw_reads
 from replaycases.cases.models import Capture, Case, Draft, Origin
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
@@ -62,6 +62,11 @@ def choices() -> dict[str, Any]:
     return drafts.choices_of(Draft.objects.select_related("choices").get())
 
 
+def seen() -> str:
+    """What a page of the draft names as what it showed."""
+    return Draft.objects.get().choices.digest
+
+
 def page(client: Client, address: str, status: int = 200) -> str:
     answer = client.get(address)
     assert answer.status_code == status, address
@@ -82,6 +87,13 @@ def test_a_pasted_trace_becomes_a_capture(client: Client, project: Project) -> N
     assert answer.headers["Location"] == "/captures/RC-T1/"
     capture = Capture.objects.get()
     assert (capture.origin, capture.symptom, capture.name) == (Origin.PASTE, "Bad.", "")
+
+
+def test_a_pasted_text_is_the_file_it_was_copied_from(client: Client, project: Project) -> None:
+    lines = TRACE.replace(b"{", b"{\n", 1)
+    sent = lines.decode().replace("\n", "\r\n")  # as a browser sends it
+    assert client.post("/captures/new/", {"text": sent, "project": project.pk}).status_code == 302
+    assert Capture.objects.get().payload.digest == evidence.digest_of(lines)
 
 
 def test_an_uploaded_trace_keeps_its_name(client: Client, project: Project) -> None:
@@ -536,13 +548,67 @@ STATEMENT: dict[str, Any] = {
 
 @pytest.mark.usefixtures("opened")
 def test_the_case_is_made_with_the_incident_seen(client: Client, expecting: Capture) -> None:
-    assert "The incident is seen." in page(client, f"{RUN}case/")
-    send(client, f"{RUN}case/", **STATEMENT)
+    html = page(client, f"{RUN}case/")
+    assert "The incident is seen:" in html
+    assert "violated" in html
+    send(client, f"{RUN}case/", seen=seen(), **STATEMENT)
     case = Case.objects.get()
     assert (case.case_id, case.incident_id, case.reported_symptom) == ("refund-claimed", "INC-7", "It said so.")
     html = page(client, f"{RUN}case/")
     assert "Nothing is changed" in html
     assert 'href="/cases/RC-1/"' in page(client, "/captures/")
+
+
+@pytest.mark.usefixtures("opened")
+def test_every_check_is_shown_where_the_case_is_made_and_what_says_nothing_is_told(
+    client: Client, expecting: Capture
+) -> None:
+    send(client, f"{RUN}expectation/checks/", add="forbid", tool="no_such_tool", incident="on")
+    send(client, f"{RUN}expectation/checks/", add="required_claims", statement="Sorry.", any="Sorry")
+    for address in (f"{RUN}expectation/", f"{RUN}case/"):
+        html = page(client, address)
+        assert "says nothing" in html
+        assert "“no_such_tool” is a tool that the run never offered or called" in html
+        assert "The reply says: “Sorry.”" in html
+    assert "Why the case is made all the same" in html
+    assert "The recorded run keeps tool-sequence-1" in send(client, f"{RUN}case/", 422, seen=seen(), **STATEMENT)
+    send(client, f"{RUN}case/", seen=seen(), despite="The tool is new.", **STATEMENT)
+
+
+@pytest.mark.usefixtures("opened")
+def test_a_check_is_changed_where_it_stands(client: Client, expecting: Capture) -> None:
+    changes = f"{RUN}expectation/changes/"
+    (name,) = choices()["expected"]["boundary"]
+    send(client, f"{RUN}expectation/checks/", add="prohibited_claims", statement="Later.", any="later")
+    html = page(client, f"{RUN}expectation/?change={name}")
+    assert "Change a check" in html
+    assert "It is refunded.</textarea>" in html
+    said = {"check": name, "statement": "It is paid.", "any": "paid"}
+    assert "There is a check" in send(client, changes, 422, also={"id": "prohibited-claim-2"}, **said)
+    assert "not RE2" in send(client, changes, 422, **{**said, "any": "("})
+    send(client, changes, also={"id": "paid"}, **said)
+    expected = choices()["expected"]
+    assert [claim["id"] for claim in expected["prohibited_claims"]] == ["paid", "prohibited-claim-2"]
+    assert expected["prohibited_claims"][0]["statement"] == "It is paid."
+    assert expected["boundary"] == []
+    send(client, changes, 409, **said)
+
+
+@pytest.mark.usefixtures("opened")
+def test_one_rule_of_several_is_changed_or_taken_out(client: Client, expecting: Capture) -> None:
+    for tool in ("mail", "fax"):
+        send(client, f"{RUN}expectation/checks/", add="forbid", tool=tool)
+    send(client, f"{RUN}expectation/checks/", add="tool_sequence", tools="look_up\nrefund", mode="subsequence")
+    of = {"check": "tool-sequence-1"}
+    assert 'value="fax"' in page(client, f"{RUN}expectation/?change=tool-sequence-1&part=1")
+    send(client, f"{RUN}expectation/changes/", **of, part="1", tool="call", unless="refund")
+    send(client, f"{RUN}expectation/changes/", **of, part="tools", tools="look_up", mode="exact")
+    send(client, f"{RUN}expectation/removal/", **of, part="0")
+    sequence = choices()["expected"]["tool_sequence"]
+    assert sequence["forbid"] == [{"tool": "call", "unless": "refund"}]
+    assert (sequence["tools"], sequence["mode"]) == (["look_up"], "exact")
+    send(client, f"{RUN}expectation/removal/", **of)
+    assert "tool_sequence" not in choices()["expected"]
 
 
 @pytest.mark.parametrize("rules", [5, "abc", [1], {"tool": "refund"}])
@@ -580,20 +646,20 @@ def test_without_an_expectation_there_is_no_case(client: Client, named: Capture)
 
 
 def test_a_second_case_is_not_made_of_one_draft(client: Client, expecting: Capture) -> None:
-    send(client, f"{RUN}case/", **STATEMENT)
-    send(client, f"{RUN}case/", 422, **STATEMENT)
+    send(client, f"{RUN}case/", seen=seen(), **STATEMENT)
+    send(client, f"{RUN}case/", 422, seen=seen(), **STATEMENT)
     assert Case.objects.count() == 1
 
 
 @pytest.mark.usefixtures("opened")
 def test_a_changed_draft_is_the_next_revision_of_its_case(client: Client, expecting: Capture) -> None:
-    send(client, f"{RUN}case/", **STATEMENT)
+    send(client, f"{RUN}case/", seen=seen(), **STATEMENT)
     send(client, f"{RUN}expectation/checks/", add="action_counts", action="refund", min=1)
     assert "The next revision" in page(client, f"{RUN}case/")
-    send(client, f"{RUN}case/revision/", 422, changed="", seen_revision=1)
-    html = send(client, f"{RUN}case/revision/", 422, changed="A count.", seen_revision=7)
+    send(client, f"{RUN}case/revision/", 422, changed="", seen=seen(), seen_revision=1)
+    html = send(client, f"{RUN}case/revision/", 422, changed="A count.", seen=seen(), seen_revision=7)
     assert "Look again." in html
-    send(client, f"{RUN}case/revision/", changed="A count.", seen_revision=1)
+    send(client, f"{RUN}case/revision/", changed="A count.", seen=seen(), seen_revision=1)
     assert factories.revision(Case.objects.get()).number == 2
 
 

@@ -106,14 +106,14 @@ def test_a_change_of_version_is_told_as_parts_that_came_and_went() -> None:
 @pytest.mark.parametrize(
     ("expected", "sentence"),
     [
-        ({"action_counts": {"refund": {"min": 1, "max": 1}}}, "“refund” is done exactly 1 time."),
-        ({"action_counts": {"refund": {"max": 2}}}, "“refund” is done at most 2 times."),
-        ({"status": {"id": "s", "one_of": ["open", None]}}, "The reported status is one of: “open”, none."),
-        ({"limits": {"id": "l", "turns": 3}}, "It takes at most 3 turns."),
-        ({"run_status": {"id": "r", "forbid": ["crashed"]}}, "The run ends in none of: crashed."),
+        ({"action_counts": {"refund": {"min": 1, "max": 1}}}, "The action “refund” happens exactly once."),
+        ({"action_counts": {"refund": {"max": 2}}}, "The action “refund” happens at most twice."),
+        ({"status": {"id": "s", "one_of": ["open", None]}}, "The workflow reports as its status “open” or no status at all."),
+        ({"limits": {"id": "l", "turns": 3}}, "The run makes at most 3 model calls."),
+        ({"run_status": {"id": "r", "forbid": ["crashed"]}}, "The run does not end as crashed."),
         (
             {"tool_sequence": {"id": "t", "tools": ["a", "b"], "mode": "exact"}},
-            "Tools are called, exactly these, in this order: a, b.",
+            "The run calls exactly these tools, in this order: “a”, “b”.",
         ),
     ],
 )

@@ -104,8 +104,9 @@ NewDraft = shape("NewDraft", "What was chosen, in place of what was before.", ch
 DraftSerializer = row(
     "DraftSerializer",
     Draft,
-    "id capture run edited_by edited_at case",
-    "Who chose last, when, and what case came of it.",
+    "id capture run digest edited_by edited_at case",
+    "Who chose last, when, and what case came of it. `digest` names the choices: making a case of them asks for it.",
+    digest=serializers.CharField(source="choices.digest", read_only=True),
 )
 
 
@@ -139,7 +140,12 @@ NewCapture = shape("NewCapture", "What is said of a file that is sent.", **_said
 CaptureUpload = shape("CaptureUpload", "The file and what is said of it.", file=serializers.FileField(), **_said())
 CaseOfRun = shape(
     "CaseOfRun",
-    "The failure statement of the case.",
+    "The failure statement of the case, and what its author looked at.",
+    seen=serializers.CharField(max_length=NAME_CAP, help_text="The draft's `digest`: other choices are refused."),
+    despite=TextField(
+        required=False,
+        help_text="Why the case is made although the recorded run keeps what is said to be the incident.",
+    ),
     title=serializers.CharField(max_length=TITLE_CAP),
     trigger=TextField(),
     prohibited_outcome=TextField(),

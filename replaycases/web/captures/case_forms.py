@@ -11,7 +11,16 @@ from replaycases.web.forms import StatementForm, StyledForm
 
 
 class MakeCaseForm(StatementForm):
-    """The failure statement. What was reported stands in the capture already."""
+    """The failure statement. What was reported stands in the capture already. `despite` is asked where the recorded run
+    keeps what is said to be the incident."""
+
+    despite = forms.CharField(
+        required=False,
+        max_length=texts.TEXT_CAP,
+        label="Why the case is made all the same",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="It stands in the timeline of the case, for everyone.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

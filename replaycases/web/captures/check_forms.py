@@ -35,15 +35,26 @@ def _lines(label: str, help_text: str = "", *, required: bool = True) -> forms.C
     )
 
 
+def _joined(values: Any) -> str:
+    return "\n".join(value for value in values if isinstance(value, str)) if isinstance(values, list) else ""
+
+
 class CheckForm(StyledForm):
-    """`spec()` is the check's own object, without an id where none was chosen."""
+    """`spec()` is the check's own object, without an id where none was chosen. `shown` is the object of a check that
+    stands and is to be changed."""
 
     NAMED: ClassVar[bool] = True
 
-    def __init__(self, data: Any = None, *, kind: str, incident: bool = False) -> None:
-        super().__init__(data, auto_id=f"id_{kind}_%s")
+    def __init__(
+        self, data: Any = None, *, kind: str, incident: bool = False, shown: Mapping[str, Any] | None = None
+    ) -> None:
+        place = kind if shown is None else f"changed_{kind}"  # both may stand on one page
+        super().__init__(data, auto_id=f"id_{place}_%s", initial=self.told(shown) if shown is not None else None)
         if self.NAMED:
-            self.fields["id"] = _word("Id", "Left empty: one is made.", required=False)
+            stands = shown is not None
+            hint = "Left empty: it stays as it is." if stands else "Left empty: one is made."
+            self.fields["id"] = _word("Id", hint, required=False)
+            self.initial["id"] = (shown or {}).get("id", "")
         self.fields["incident"] = forms.BooleanField(
             required=False, initial=incident, label="This is the incident: the affected version breaks it"
         )
@@ -61,6 +72,10 @@ class CheckForm(StyledForm):
             for name, value in self.cleaned_data.items()
             if name not in ("id", "incident") and value not in (None, "", [])
         }
+
+    def told(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields' values for a check as it is written: what `own` makes of them is the check again."""
+        return dict(spec)
 
 
 class ClaimForm(CheckForm):
@@ -83,6 +98,11 @@ class ClaimForm(CheckForm):
         none = lines_of(said["none"])
         detect = {"any": lines_of(said["any"]), **({"none": none} if none else {})}
         return {"statement": said["statement"], "detect": detect}
+
+    def told(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        rule = spec.get("detect")
+        patterns = {part: _joined(rule.get(part)) for part in ("any", "none")} if isinstance(rule, dict) else {}
+        return {"statement": spec.get("statement"), **patterns}
 
 
 class CitationForm(CheckForm):
@@ -124,9 +144,13 @@ class OneOfForm(CheckForm):
         allowed = [line.strip() for line in lines_of(said["one_of"])]
         return {"one_of": [*dict.fromkeys(allowed), *([None] if said["or_none"] else [])]}
 
+    def told(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        allowed = spec.get("one_of")
+        return {"one_of": _joined(allowed), "or_none": isinstance(allowed, list) and None in allowed}
+
 
 class SequenceForm(CheckForm):
-    tools = _lines("Tools that are called", "One a line, in their order.")
+    tools = _lines("Tools that are called", "One a line, in their order. None: no tool is called.", required=False)
     mode = forms.ChoiceField(
         choices=[("subsequence", "these, others between them"), ("exact", "exactly these")], label="How"
     )
@@ -134,6 +158,15 @@ class SequenceForm(CheckForm):
     def own(self) -> dict[str, Any]:
         said = self.cleaned_data
         return {"tools": [line.strip() for line in lines_of(said["tools"])], "mode": said["mode"]}
+
+    def told(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        return {"tools": _joined(spec.get("tools")), "mode": spec.get("mode")}
+
+    def clean(self) -> dict[str, Any]:
+        said: dict[str, Any] = super().clean() or self.cleaned_data
+        if said.get("mode") == "subsequence" and not said.get("tools", "").strip():
+            self.add_error("tools", "Any run calls none of these. Name at least one, or choose “exactly these”.")
+        return said
 
 
 class ForbidForm(CheckForm):
@@ -158,6 +191,10 @@ class RelationForm(CheckForm):
     def own(self) -> dict[str, Any]:
         said = self.cleaned_data
         return {"kind": said["kind"], "pointers": [said["first"], said["second"]]}
+
+    def told(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        pointers = [*(spec.get("pointers") or ()), "", ""]
+        return {"kind": spec.get("kind"), "first": pointers[0], "second": pointers[1]}
 
 
 class SchemaForm(CheckForm):

@@ -22,7 +22,7 @@ from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.supplied import supplied_from
 from replaycases.web import raw_reading
-from replaycases.web.captures import draft_page, loading
+from replaycases.web.captures import draft_page, expectation_page, loading
 from replaycases.web.captures.case_forms import MakeCaseForm, ReviseForm
 from replaycases.web.captures.draft_form import RunRecordForm
 from replaycases.web.captures.loading import CaptureId
@@ -155,9 +155,9 @@ def revise_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
     return _render_case(request, shared, MakeCaseForm(), revise=form)
 
 
-def _seen(request: HttpRequest) -> str | None:
-    """The digest of the choices that the sent page showed."""
-    return request.POST.get("seen")
+def _seen(request: HttpRequest) -> str:
+    """The digest of the choices that the sent page showed, "" for a page that showed none."""
+    return request.POST.get("seen", "")
 
 
 def _add_errors(form: Any, refused: ValidationError) -> None:
@@ -193,7 +193,7 @@ def _render_case(
         "tried": tried,
         "findings": findings,
         "current": current,
-        "boundary": [tried.results[check] for check in fixture.boundary] if tried and fixture else [],
+        "rows": expectation_page.rows_of(_choices(draft).get("expected", {}), tried) if fixture else [],
         "same": bool(fixture and revision and fixture.fixture_hash == revision.fixture_hash),
     }
     return render(request, "captures/case.html", context, status=422 if request.method == "POST" else 200)

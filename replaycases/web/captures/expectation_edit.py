@@ -20,6 +20,33 @@ class Written:
     spec: Mapping[str, JSON]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What of a check one form changes: all of it, or of a sequence its order ("tools") or one of its rules ("0", …).
+    `form` is the name of the kind whose form that is."""
+
+    check: str
+    name: str
+    kind: str
+    form: str
+    spec: Mapping[str, JSON]
+
+
+def parts_of(check: Written) -> list[Part]:
+    if check.kind != "tool_sequence":
+        return [Part(check=check.id, name="", kind=check.kind, form=check.kind, spec=check.spec)]
+    order = {key: check.spec[key] for key in ("id", "tools", "mode") if key in check.spec}
+    found = [("tools", "tool_sequence", order)] if "tools" in check.spec else []
+    rules = enumerate(_listed(check.spec.get("forbid")))
+    found += [(str(number), "forbid", {"id": check.id, **rule}) for number, rule in rules]
+    return [Part(check=check.id, name=name, kind=check.kind, form=form, spec=spec) for name, form, spec in found]
+
+
+def part_of(expected: Mapping[str, JSON], check: str, name: str) -> Part | None:
+    parts = (part for each in written(expected) for part in parts_of(each))
+    return next((part for part in parts if part.check == check and part.name == name), None)
+
+
 def written(expected: Mapping[str, JSON]) -> Iterator[Written]:
     for kind in LISTED:
         for spec in _listed(expected.get(kind)):
@@ -51,9 +78,49 @@ def added(expected: Mapping[str, JSON], kind: str, spec: Mapping[str, JSON], *, 
     return document
 
 
-def removed(expected: Mapping[str, JSON], check: str) -> dict[str, JSON]:
-    """Without the check of this id, also where it is named as the incident."""
+def changed(
+    expected: Mapping[str, JSON], part: Part, spec: Mapping[str, JSON], *, is_incident: bool
+) -> dict[str, JSON]:
+    """With this part of a check as `spec` says, in its place. Without an id of its own the check keeps the one it has.
+    Raises ValueError where another check has that id."""
     document = dict(expected)
+    name = f"action_counts.{spec['action']}" if part.kind == "action_counts" else str(spec.get("id") or part.check)
+    if name != part.check and name in {check.id for check in written(expected)}:
+        raise ValueError(name)
+    if part.kind == "action_counts":
+        counts = _object(document.get(part.kind)).items()
+        new = (spec["action"], {key: value for key, value in spec.items() if key != "action"})
+        document[part.kind] = dict(
+            new if f"action_counts.{action}" == part.check else (action, b) for action, b in counts
+        )
+    elif part.kind in LISTED:
+        specs = _listed(document.get(part.kind))
+        document[part.kind] = [{**spec, "id": name} if other.get("id") == part.check else other for other in specs]
+    else:
+        document[part.kind] = {**_with_part(_object(document.get(part.kind)), part, spec), "id": name}
+    before = _strings(document.get("boundary"))
+    document["boundary"] = [name if check == part.check else check for check in before]
+    if is_incident != (part.check in before):
+        document["boundary"] = [*before, name] if is_incident else [check for check in before if check != part.check]
+    return document
+
+
+def _with_part(there: Mapping[str, JSON], part: Part, spec: Mapping[str, JSON]) -> dict[str, JSON]:
+    if part.form == "forbid":
+        rules = _listed(there.get("forbid"))
+        rules[int(part.name)] = spec["forbid"][0]
+        return {**there, "forbid": rules}
+    return {**there, **spec} if part.name == "tools" else dict(spec)
+
+
+def removed(expected: Mapping[str, JSON], check: str, part: str = "") -> dict[str, JSON]:
+    """Without the check of this id, also where it is named as the incident; without that part of it alone, where it
+    has others."""
+    document = dict(expected)
+    found = part_of(expected, check, part) if part else None
+    left = _without(document[found.kind], found.name) if found else {}
+    if found and set(left) & {"tools", "forbid"}:
+        return {**document, found.kind: left}
     for kind in LISTED:
         if kind in document:
             document[kind] = [spec for spec in _listed(document[kind]) if spec.get("id") != check]
@@ -68,6 +135,18 @@ def removed(expected: Mapping[str, JSON], check: str) -> dict[str, JSON]:
     document["boundary"] = [name for name in _strings(document.get("boundary")) if name != check]
     kept = {name: value for name, value in document.items() if value not in ([], {}) or name == "boundary"}
     return kept if set(kept) != {"boundary"} else {}
+
+
+def _without(sequence: Mapping[str, JSON], part: str) -> dict[str, JSON]:
+    rules = [rule for number, rule in enumerate(_listed(sequence.get("forbid"))) if str(number) != part]
+    order = () if part == "tools" else ("tools", "mode")
+    kept = {key: sequence[key] for key in ("id", *order) if key in sequence}
+    return {**kept, **({"forbid": rules} if rules else {})}
+
+
+def incident_of(expected: Mapping[str, JSON]) -> list[str]:
+    """The ids of the checks that are the incident."""
+    return _strings(expected.get("boundary"))
 
 
 def with_boundary(expected: Mapping[str, JSON], checks: list[str]) -> dict[str, JSON]:

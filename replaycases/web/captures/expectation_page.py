@@ -11,14 +11,23 @@ from replaycases.cases.previews import Preview
 from replaycases.verdict.rulings import CheckResult
 from replaycases.web import check_words
 from replaycases.web.captures import expectation_edit
-from replaycases.web.captures.check_forms import KINDS, CheckForm
+from replaycases.web.captures.check_forms import BY_NAME, KINDS, CheckForm
 from replaycases.web.check_words import CheckWords
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A link to the form that changes a check, or a part of it; `word` says which part."""
+
+    part: str
+    word: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRow:
     """`words` and `result` are None while the draft is no fixture: nothing was computed then. `raw` is the check as it
-    is written."""
+    is written. `untouched` says what it names and the run does not have: where it is kept all the same, it is `idle`,
+    for no run like this one could break it. `parts` are what of it can be changed."""
 
     id: str
     kind: str
@@ -26,6 +35,12 @@ class CheckRow:
     words: CheckWords | None
     result: CheckResult | None
     raw: str
+    untouched: str
+    parts: tuple[Change, ...]
+
+    @property
+    def idle(self) -> bool:
+        return bool(self.untouched) and self.result is not None and self.result.result == "held"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +67,21 @@ def rows_of(expected: Mapping[str, Any], tried: Preview | None) -> list[CheckRow
             words=said.get(check.id),
             result=tried.results.get(check.id) if tried else None,
             raw=json.dumps(check.spec, ensure_ascii=False),
+            untouched=tried.untouched.get(check.id, "") if tried else "",
+            parts=tuple(_change(part) for part in expectation_edit.parts_of(check)),
         )
         for check in expectation_edit.written(expected)
     ]
     return sorted(rows, key=lambda row: not row.is_incident)
+
+
+def _change(part: expectation_edit.Part) -> Change:
+    of = {"": "", "tools": "the order"}.get(part.name, f"the rule on {str(part.spec.get('tool', ''))[:60]}")
+    return Change(part=part.name, word=of)
+
+
+def change_form(part: expectation_edit.Part, *, is_incident: bool) -> CheckForm:
+    return BY_NAME[part.form].form(kind=part.form, incident=is_incident, shown=part.spec)
 
 
 def offers(*, has_incident: bool, refused: CheckForm | None = None, kind: str = "") -> list[Offer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.cases import choosing, drafts, previews
 from replaycases.cases.models import Capture
+from replaycases.cases.policies import InvalidTransition
 from replaycases.web.captures import expectation_edit, expectation_page, loading
 from replaycases.web.captures.check_forms import BY_NAME, CheckForm
 from replaycases.web.captures.draft_views import closed, drafted, unreadable
@@ -19,6 +21,18 @@ from replaycases.web.captures.json_field import JsonField
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.forms import StyledForm
 from replaycases.web.scope import user_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changing:
+    """The check that is being changed, or the part of it, and its form."""
+
+    part: expectation_edit.Part
+    form: CheckForm
+
+    @property
+    def title(self) -> str:
+        return BY_NAME[self.part.form].title
 
 
 class ExpectedForm(StyledForm):
@@ -58,9 +72,32 @@ def add_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResp
 
 @login_required
 @require_POST
+def change_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
+    """One check, or one part of it, as the sent form says, in the place where it stands."""
+    capture = drafted(request, capture_id, run)
+    expected = _expected(capture, run)
+    part = expectation_edit.part_of(expected, request.POST.get("check", ""), request.POST.get("part", ""))
+    if part is None:
+        raise InvalidTransition("Somebody took this check out since you looked. Look again.")
+    form = BY_NAME[part.form].form(request.POST, kind=part.form, shown=part.spec)
+    if form.is_valid():
+        is_incident = form.cleaned_data.get("incident", False)
+        try:
+            document = expectation_edit.changed(expected, part, form.spec(), is_incident=is_incident)
+        except ValueError as taken:
+            form.add_error("id" if "id" in form.fields else "action", f"There is a check {taken} already.")
+        else:
+            return _kept(request, capture, run, document, "The check is changed.")
+    return _render(request, capture, run, changing=Changing(part=part, form=form))
+
+
+@login_required
+@require_POST
 def remove_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
     capture = drafted(request, capture_id, run)
-    expected = expectation_edit.removed(_expected(capture, run), request.POST.get("check", ""))
+    expected = expectation_edit.removed(
+        _expected(capture, run), request.POST.get("check", ""), request.POST.get("part", "")
+    )
     return _kept(request, capture, run, expected, "The check is taken out.")
 
 
@@ -79,6 +116,15 @@ def _kept(request: HttpRequest, capture: Capture, run: int, expected: dict[str, 
     return redirect("capture_expectation", capture.readable_id, run)
 
 
+def _asked_for(request: HttpRequest, expected: dict[str, Any]) -> Changing | None:
+    """What the address asks to change (`?change=`, `&part=`)."""
+    part = expectation_edit.part_of(expected, request.GET.get("change", ""), request.GET.get("part", ""))
+    if part is None:
+        return None
+    is_incident = part.check in expectation_edit.incident_of(expected)
+    return Changing(part=part, form=expectation_page.change_form(part, is_incident=is_incident))
+
+
 def _expected(capture: Capture, run: int) -> dict[str, Any]:
     draft = drafts.of_run(capture, run)
     found: dict[str, Any] = drafts.choices_of(draft).get("expected", {}) if draft else {}
@@ -93,6 +139,7 @@ def _render(
     text: ExpectedForm | None = None,
     refused: CheckForm | None = None,
     kind: str = "",
+    changing: Changing | None = None,
 ) -> HttpResponse:
     found = loading.shown(capture, run)
     if found.outline is None:
@@ -112,7 +159,8 @@ def _render(
         "tried": tried,
         "offers": expectation_page.offers(has_incident=bool(expected.get("boundary")), refused=refused, kind=kind),
         "text": text or ExpectedForm(initial={"expected": expected or None}),
-        "tools": found.outline.tools,
+        "changing": changing or _asked_for(request, expected),
+        "tools": found.outline.known_tools,
         "actions": expectation_page.actions_of(choices),
         "leniency": expectation_page.leniency_of(choices),
         "grade": expected.get("grade"),

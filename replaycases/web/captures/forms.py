@@ -30,7 +30,7 @@ class CaptureForm(ProjectForm):
         strip=False,
         label="Or paste it",
         widget=forms.Textarea(attrs={"rows": 12, "class": "input mono", "spellcheck": "false"}),
-        help_text="Up to 5 MB; upload what is larger.",
+        help_text="Up to 5 MB; upload what is larger. Line ends are kept as \\n, whatever the browser sends.",
     )
     reported_symptom = forms.CharField(
         required=False,
@@ -80,7 +80,9 @@ class CaptureForm(ProjectForm):
 
     def data_of_trace(self) -> bytes:
         file = self.cleaned_data.get("file")
-        data: bytes = file.read() if file else self.cleaned_data["text"].encode("utf-8", "surrogatepass")
+        # A browser sends each line end of a text as \r\n; a file that was copied from had \n, and its digest is wanted.
+        text = self.cleaned_data["text"].replace("\r\n", "\n") if not file else ""
+        data: bytes = file.read() if file else text.encode("utf-8", "surrogatepass")
         return data
 
     def name_of_trace(self) -> str:
