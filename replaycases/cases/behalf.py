@@ -1,11 +1,17 @@
-"""Somebody brings in what another person asked for: it is the work of both."""
+"""Whose work something is, beside who brings it in: who asked for it, and whose program sent what it is made of."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
+from replaycases.cases import events
+from replaycases.cases.models import AuditEvent, Capture, Case, StatementEdit
 
 
 def require_member(project: Project, actor: User, behalf: User | None) -> None:
@@ -21,3 +27,32 @@ def require_member(project: Project, actor: User, behalf: User | None) -> None:
 def in_event(behalf: User | None) -> dict[str, str]:
     """The part of an audit event that names them."""
     return {"on_behalf_of": str(behalf.pk)} if behalf is not None else {}
+
+
+def note_senders(actor: User, capture: Capture, senders: set[UUID]) -> None:
+    """Their programs sent what the capture holds, whoever asked for it: they approve nothing of what is made of it, nor
+    of what was made of it already. In the transaction that makes the capture."""
+    new = senders - senders_of(capture) - {capture.captured_by_id}
+    if not new:
+        return
+    for draft in capture.drafts.filter(case__isnull=False).select_related("case"):
+        assert draft.case is not None
+        in_part_theirs(draft.case, new)
+    events.record(
+        actor=actor,
+        action="capture.senders_noted",
+        subject=capture,
+        project=capture.project,
+        object_hash=capture.payload.digest,
+        after={"sent_by": sorted(map(str, new))},
+    )
+
+
+def senders_of(capture: Capture) -> set[UUID]:
+    noted = AuditEvent.objects.filter(object_id=str(capture.pk), action="capture.senders_noted")
+    return {UUID(person) for after in noted.values_list("after", flat=True) for person in json.loads(after)["sent_by"]}
+
+
+def in_part_theirs(case: Case, people: Iterable[UUID | None]) -> None:
+    """What they captured, sent or chose is in the case, whoever makes it: they approve nothing of it."""
+    StatementEdit.objects.bulk_create(StatementEdit(case=case, editor_id=person) for person in people if person)

@@ -185,7 +185,7 @@ def _keep(sender: User, project: Project, signal: Signal, found: _Sorted, kept: 
     there = {name: one for name, one in there.items() if one.pk not in dropped}
     ends = now + timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS) + SLACK
     payload = evidence.store(project, kept, media_type=BATCH_TYPE, expires_at=ends)
-    batch = TraceBatch.objects.create(project=project, payload=payload, received_at=now)
+    batch = TraceBatch.objects.create(project=project, payload=payload, received_at=now, token=sender.token)
     _count_matched(taken, there, now)
     _write([_with(there.get(name), name, part, sender.token, signal, now) for name, part in taken.items()], batch)
     inbox.bytes += len(kept)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import TypeVar
+from uuid import UUID
 
 import orjson
 from django.conf import settings
@@ -17,7 +18,7 @@ from django.utils import timezone
 from replaycases.accounts import access
 from replaycases.accounts.models import ApiToken, Project, User
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import captures, evidence, trace_buffer
+from replaycases.cases import behalf, captures, evidence, trace_buffer
 from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import BufferedTrace, Capture, Origin
@@ -100,7 +101,14 @@ def _capture(actor: User, trace: BufferedTrace, *, of: QuerySet[BufferedTrace]) 
             trace_id=trace.trace_id,
         )
         BufferedTrace.objects.filter(pk=trace.pk).update(capture=capture, why_not="")
+        behalf.note_senders(actor, capture, _senders(trace))
     return capture
+
+
+def _senders(trace: BufferedTrace) -> set[UUID]:
+    """Whose programs sent anything of it: what they sent is in the capture, whoever asks for that."""
+    sent = trace.batches.filter(token__isnull=False).values_list("token__user", flat=True)
+    return {trace.token.user_id, *sent}
 
 
 def _by_rule(trace: BufferedTrace) -> bool:

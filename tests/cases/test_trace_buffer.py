@@ -1,26 +1,31 @@
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
 from replaycases.accounts import tokens
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import capture_rules, evidence, people, trace_buffer, trace_captures
+from replaycases.cases import capture_rules, decisions, drafts, evidence, people, trace_buffer, trace_captures
 from replaycases.cases.models import (
     AuditEvent,
     BufferedTrace,
     Capture,
     CaptureRule,
     Classification,
+    DecisionKind,
+    DecisionOutcome,
     Origin,
     Payload,
     RuleKind,
+    StatementEdit,
     TraceBatch,
     TraceInbox,
 )
@@ -29,6 +34,7 @@ from replaycases.importers.findings import ImportRefused
 from replaycases.importers.otlp import envelope
 from tests import factories
 from tests.api.otlp_requests import OTHER, TRACE, as_json, as_protobuf, chat, records, span
+from tests.cases.test_captures import CHOICES, STATEMENT
 
 pytestmark = pytest.mark.django_db
 LATER = timedelta(minutes=10)
@@ -423,3 +429,37 @@ def test_a_rule_is_there_once_and_can_be_switched_on_again(of: factories.People,
     assert CaptureRule.objects.get().enabled
     actions = list(AuditEvent.objects.filter(action__startswith="capture_rule").values_list("action", flat=True))
     assert actions == ["capture_rule.added", "capture_rule.disabled", "capture_rule.added"]
+
+
+# --- whose work it is -----------------------------------------------------------------------------------------------
+
+
+def test_who_sent_any_of_it_approves_nothing_of_the_case_that_others_make_of_it(of: factories.People) -> None:
+    senders = [factories.person(of.project, Role.RESPONDER, Role.PRIVACY_REVIEWER) for _ in range(3)]
+    for number, person in enumerate(senders[:2], 1):
+        _, secret = people.create_token(person, project=of.project, name="collector", scopes=["captures"], days=1)
+        program = tokens.authenticate(secret)
+        assert program is not None
+        receive(program, as_json(chat(number, parent=number - 1)))
+    trace = BufferedTrace.objects.get()
+    assert not StatementEdit.objects.exists()
+    capture = trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
+    draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    case = drafts.make_case(of.responder, draft=draft, **STATEMENT, seen=draft.choices.digest)
+    assert all(decisions.own_work(person, case) for person in senders[:2])
+    assert not decisions.own_work(senders[2], case)
+    revision = factories.revision(case)
+    with pytest.raises(IntegrityError, match="own work"), transaction.atomic():
+        decisions.record(
+            senders[0], revision=revision, kind=DecisionKind.REDACTION, outcome=DecisionOutcome.APPROVED, note=""
+        )
+    # The same bytes once more, after a third program sent of the trace what is in them already.
+    _, secret = people.create_token(senders[2], project=of.project, name="collector", scopes=["captures"], days=1)
+    program = tokens.authenticate(secret)
+    assert program is not None
+    receive(program, as_json(chat(2, parent=1), chat(1)))
+    again = trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
+    assert (again, BufferedTrace.objects.get(pk=trace.pk).capture) == (capture, capture)
+    assert decisions.own_work(senders[2], case)
+    noted = AuditEvent.objects.filter(action="capture.senders_noted").order_by("sequence")
+    assert [len(json.loads(event.after)["sent_by"]) for event in noted] == [2, 1]

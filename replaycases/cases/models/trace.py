@@ -74,11 +74,13 @@ class TraceInbox(models.Model):
 
 
 class TraceBatch(models.Model):
-    """The body of one request of a collector, sealed. It goes when no trace in it is kept any more."""
+    """The body of one request of a collector, sealed, and the `token` that sent it. It goes when no trace in it is kept
+    any more."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
     payload = models.OneToOneField(Payload, on_delete=models.PROTECT, related_name="+")
+    token = models.ForeignKey(ApiToken, null=True, on_delete=models.PROTECT, related_name="+")
     received_at = models.DateTimeField()
 
     objects: ClassVar[ScopedQuerySet[TraceBatch]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
