@@ -167,6 +167,7 @@ def _cases(cursor: Any) -> None:
         expectation_approved="expected",
         redaction_returned="stage = 'in_review' AND i % 4 = 0",
         current_revision=LAST,
+        revised_by="person_id",
         latest_comparison="CASE WHEN stage <> 'quarantined' THEN comparison_id END",
         security_incident="i % 500 = 0",
         contained_at=f"CASE WHEN {contained} THEN at END",

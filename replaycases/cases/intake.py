@@ -329,11 +329,11 @@ def _add(
     )
     held_documents.of_revision(revision, loaded)
     case.case_id = loaded.case_id
-    case.current_revision = revision
+    case.current_revision, case.revised_by, case.revised_for = revision, actor, on_behalf_of
     case.latest_comparison = None
     case.verdict = ""
     case.redaction_returned = case.expectation_returned = False
-    changed_fields = ["case_id", "current_revision", "latest_comparison", "verdict"]
+    changed_fields = ["case_id", "current_revision", "revised_by", "revised_for", "latest_comparison", "verdict"]
     case.save(update_fields=[*changed_fields, "redaction_returned", "expectation_returned"])
     expiry.end_with(actor, case=case, brought=_brought(revision.payload, revision.detect))
     return revision

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from replaycases.accounts import access
@@ -43,6 +44,12 @@ CONFIRMS: Mapping[ProposalKind, frozenset[Role]] = {
     ProposalKind.RETIREMENT: may.CONFIRMS_RETIREMENT,
     ProposalKind.EXTENSION: may.CONFIRMS_EXTENSION,
 }
+_MISSING_RED = Q(kind=ProposalKind.OVERRIDE, gate="red")
+SORTS: Mapping[str, tuple[Q, frozenset[Role]]] = {
+    "missing red": (_MISSING_RED, may.CONFIRMS_MISSING_RED),
+    **{kind.value: (Q(kind=kind) & ~_MISSING_RED, roles) for kind, roles in CONFIRMS.items()},
+}
+"""What `confirmers` says, of many proposals at once."""
 _NEXT: Mapping[Stage, tuple[gates.Target, ...]] = {
     Stage.QUARANTINED: ("in_review",),
     Stage.IN_REVIEW: ("redaction_approved", "reproduced"),

@@ -14,7 +14,8 @@ from django.utils.safestring import SafeString
 from replaycases.cases import lane_health, recent
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import FlagReason, LaneName, Stage
-from replaycases.cases.needs import MOST, CaseRow, Needs
+from replaycases.cases.needed_cases import MOST, CaseRow
+from replaycases.cases.needs import Needs
 from replaycases.cases.tallies import Tally
 
 SHOWN = 8

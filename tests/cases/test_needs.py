@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, flags, intake, lane_health, needs, recipients
+from replaycases.cases import decisions, flags, intake, lane_health, needed_cases, needs, recipients
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -27,6 +27,7 @@ from replaycases.cases.models import (
     Stage,
     StatementEdit,
 )
+from replaycases.cases.needed_cases import Section
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +52,7 @@ def now(case: Case, **columns: Any) -> Case:
     return case
 
 
-def ids(user: User, section: needs.Section) -> list[str]:
+def ids(user: User, section: Section) -> list[str]:
     return [row.readable_id for row in needs.of(user).lists[section]]
 
 
@@ -141,9 +142,12 @@ def test_what_was_returned_waits_for_its_author_until_the_next_revision(
     assert returned == [("RC-1", kind)]
     assert (ids(owner, "expectations") == []) == (kind == DecisionKind.EXPECTATION)
     assert ids(factories.person(case.project, Role.RESPONDER), "returned") == []
-    intake.add_revision(responder, case=case, fixture=factories.fixture(input={"order": "o-2"}))
+    other = factories.person(case.project, Role.RESPONDER)
+    intake.add_revision(responder, case=case, fixture=factories.fixture(input={"order": "o-2"}), on_behalf_of=other)
     assert ids(responder, "returned") == []
     assert ids(owner, "expectations") == ["RC-1"]
+    decide(factories.fresh(case), owner, kind, DecisionOutcome.RETURNED)
+    assert [ids(person, "returned") for person in (responder, other)] == [["RC-1"], ["RC-1"]]
 
 
 def test_a_decision_of_an_older_revision_says_nothing_of_the_current_one(
@@ -264,7 +268,7 @@ def test_a_flagged_case_is_listed_with_its_reason(case: Case, qa: User) -> None:
 
 
 def test_proposals_wait_for_those_who_may_confirm_them_and_not_for_who_made_them(
-    case: Case, project: Project, reviewer: User, qa: User, owner: User
+    case: Case, project: Project, reviewer: User, qa: User, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def propose(kind: ProposalKind, gate: str = "") -> Proposal:
         return Proposal.objects.create(
@@ -285,6 +289,9 @@ def test_proposals_wait_for_those_who_may_confirm_them_and_not_for_who_made_them
     case.created_by.memberships.create(project=project, role=Role.INCIDENT_OWNER)
     assert needs.of(case.created_by).proposals == []
     assert needs.of(factories.person(project, Role.VIEWER)).proposals is None
+    monkeypatch.setattr(needs, "MOST", 1)
+    retirement = propose(ProposalKind.RETIREMENT)
+    assert needs.of(qa).proposals == [retirement]  # the older ones, which are not theirs, take no place in the list
 
 
 def test_a_changed_verdict_stays_until_it_is_seen(case: Case, owner: User) -> None:
@@ -311,7 +318,7 @@ def test_a_long_list_is_cut_and_costs_no_more_queries(
     case: Case, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person = factories.everyone(project)
-    monkeypatch.setattr(needs, "MOST", 3)
+    monkeypatch.setattr(needed_cases, "MOST", 3)
     now(case, stage=Stage.IN_REVIEW, flagged=True, evidence_expires_at=in_hours(1))
     with CaptureQueriesContext(connection) as few:
         needs.of(person)

@@ -21,6 +21,9 @@ class Stage(models.TextChoices):
     NON_REPLAYABLE = "non_replayable", "Non-replayable"
 
 
+_RETURNED = models.Q(redaction_returned=True) | models.Q(expectation_returned=True)
+
+
 class Case(models.Model):
     """`case_id` is the fixture's own name, "" until there is one; `readable_id` ("RC-17") is ours. Trigger, prohibited
     outcome and deciding evidence are the failure statement; `reported_symptom` is what was reported, in whatever words.
@@ -29,12 +32,12 @@ class Case(models.Model):
     when raw evidence of it was last destroyed.
 
     Only `cases.lifecycle` assigns `stage`. The rest repeats other rows for lists, which must not ask for each row:
-    `lane` the strongest lane in which a revision stands (assigned by `cases.lane_moves`), `verdict` the label of
-    `latest_comparison`, the newest one of the current revision ("" while it waits or where there is none),
-    `last_verdict` the last label that any such comparison gave, since `verdict_since`, `previous_verdict` the one
-    before it, `flagged` whether a re-review flag is open, `expectation_approved` whether an approval of the expectation
-    stands, `redaction_returned` and `expectation_returned` whether the current revision came back for that and was not
-    approved since.
+    `revised_by` and `revised_for` who made the current revision and on whose behalf, `lane` the strongest lane in which
+    a revision stands (assigned by `cases.lane_moves`), `verdict` the label of `latest_comparison`, the newest one of
+    the current revision ("" while it waits or where there is none), `last_verdict` the last label that any such
+    comparison gave, since `verdict_since`, `previous_verdict` the one before it, `flagged` whether a re-review flag is
+    open, `expectation_approved` whether an approval of the expectation stands, `redaction_returned` and
+    `expectation_returned` whether the current revision came back for that and was not approved since.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -50,6 +53,12 @@ class Case(models.Model):
     stage = models.CharField(max_length=24, choices=Stage.choices, default=Stage.QUARANTINED)
     current_revision = models.ForeignKey(
         "cases.FixtureRevision", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    revised_by = models.ForeignKey(
+        User, null=True, blank=True, editable=False, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    revised_for = models.ForeignKey(
+        User, null=True, blank=True, editable=False, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     security_incident = models.BooleanField(default=False)
     contained_at = models.DateTimeField(null=True, blank=True)
@@ -124,10 +133,11 @@ class Case(models.Model):
                 ),
                 name="case_expectation_waits",
             ),
+            models.Index(fields=["revised_by", "stage_since"], condition=_RETURNED, name="case_returned_to"),
             models.Index(
-                fields=["stage_since", "current_revision", "project", "stage", "id"],
-                condition=models.Q(redaction_returned=True) | models.Q(expectation_returned=True),
-                name="case_returned",
+                fields=["revised_for", "stage_since"],
+                condition=_RETURNED & models.Q(revised_for__isnull=False),
+                name="case_returned_for",
             ),
             models.Index(
                 fields=["created_by", "evidence_expires_at"],
@@ -170,6 +180,10 @@ class Case(models.Model):
                 condition=models.Q(contained_at=None, contained_by=None, containment_note="")
                 | (models.Q(contained_at__isnull=False, contained_by__isnull=False) & ~models.Q(containment_note="")),
                 name="case_containment_said_by_somebody",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(current_revision=None) | models.Q(revised_by__isnull=False),
+                name="case_revised_by_somebody",
             ),
             models.CheckConstraint(
                 condition=~models.Q(stage="retired") | models.Q(lane=""), name="case_retired_stands_in_no_lane"

@@ -1,0 +1,269 @@
+"""The lists of cases that need a person, each only for who may act on it.
+
+Every list is one arm of one query, so that they cost the same however many there are; each arm reads a partial index
+and stops after `MOST` rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db import models
+from django.db.models import (
+    BooleanField,
+    CharField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.utils import timezone
+
+from replaycases.accounts import roles as may
+from replaycases.accounts.models import Team, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import decisions, kept_queries
+from replaycases.cases.expiry import WARNINGS
+from replaycases.cases.kept_queries import Asker
+from replaycases.cases.models import (
+    Boundary,
+    Case,
+    CaseOwner,
+    Decision,
+    DecisionOutcome,
+    FixtureRevision,
+    ReviewFlag,
+    Stage,
+    StatementEdit,
+)
+from replaycases.cases.policies import OPEN
+from replaycases.cases.tallies import READY
+
+MOST = 25
+
+Section = Literal["uncontained", "reviews", "expectations", "returned", "drafts", "ready", "expiring", "flagged"]
+ROLES: Mapping[Section, frozenset[Role]] = {
+    "uncontained": may.CONFIRMS_CONTAINMENT,
+    "reviews": may.DECIDES_REDACTION,
+    "expectations": may.DECIDES_EXPECTATION,
+    "returned": may.ADDS_REVISIONS,
+    "drafts": may.SUBMITS,
+    "ready": may.PROMOTES,
+    "expiring": may.READS_QUARANTINED_EVIDENCE,
+    "flagged": may.REVIEWS_AGAIN,
+}
+COLUMNS = (
+    "section",
+    "project",
+    "number",
+    "title",
+    "stage",
+    "stage_since",
+    "lane",
+    "evidence_expires_at",
+    "current_revision__number",
+    "own_work",
+    "why",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseRow:
+    """One case of a list. `own_work`: the person captured or edited it. `why` is the newest open flag's reason, for a
+    flagged case, what was returned, for a returned one, or what a draft waits for (`_NEXT_STEP`)."""
+
+    readable_id: str
+    title: str
+    stage: str
+    stage_since: datetime
+    lane: str
+    expires_at: datetime | None
+    revision: int | None
+    own_work: bool
+    why: str
+
+    @property
+    def project_key(self) -> str:
+        return self.readable_id.rpartition("-")[0]
+
+
+def lists_of(
+    user: User, projects: Mapping[Section, Sequence[UUID]], keys: Mapping[UUID, str]
+) -> dict[Section, list[CaseRow]]:
+    """The lists of these sections, each of its projects; `keys` are the projects' ("RC"). One query."""
+    lists: dict[Section, list[CaseRow]] = {name: [] for name in projects}
+    if projects:
+        asker = Asker(user=user, soon=timezone.now() + WARNINGS[0])
+        for section, project, number, *rest in kept_queries.rows(_arms, asker, projects, MOST):
+            lists[section].append(_row(f"{keys[project]}-{number}", *rest))
+    for name, rows in lists.items():
+        rows.sort(key=_by_end if name in ("reviews", "expectations", "drafts", "expiring") else _by_age)
+    return lists
+
+
+def _row(
+    readable_id: str,
+    title: str,
+    stage: str,
+    since: datetime,
+    lane: str,
+    expires_at: datetime | None,
+    revision: int | None,
+    own_work: bool,
+    why: str | None,
+) -> CaseRow:
+    return CaseRow(
+        readable_id=readable_id,
+        title=title,
+        stage=stage,
+        stage_since=since,
+        lane=lane,
+        expires_at=expires_at,
+        revision=revision,
+        own_work=bool(own_work),
+        why=why or "",
+    )
+
+
+def _by_end(row: CaseRow) -> tuple[bool, datetime]:
+    return row.expires_at is None, row.expires_at or row.stage_since
+
+
+def _by_age(row: CaseRow) -> datetime:
+    return row.stage_since
+
+
+def _arms(asker: Asker, projects: Mapping[Section, Sequence[UUID]], most: int) -> QuerySet[Case, Any]:
+    first, *others = (_arm(name, asker, those, most) for name, those in projects.items())
+    return first.union(*others, all=True)
+
+
+def _arm(name: Section, asker: Asker, projects: Sequence[UUID], most: int) -> QuerySet[Case, Any]:
+    """The first of the cases that the section chooses, with what a list shows of them."""
+    chosen = _CHOSEN[name](asker, projects)
+    rows = Case.objects.filter(pk__in=chosen.values("pk")[:most]).order_by()
+    own_work = decisions.is_work_of(asker.user) if name == "reviews" else None
+    annotated = rows.annotate(
+        section=Value(name, output_field=CharField()),
+        own_work=ExpressionWrapper(own_work, BooleanField()) if own_work is not None else Value(False),
+        why=_why(name),
+    )
+    return annotated.values_list(*COLUMNS)
+
+
+def _why(name: Section) -> Subquery | Value | models.Case:
+    if name == "drafts":
+        return _NEXT_STEP
+    if name == "flagged":
+        standing = ReviewFlag.objects.filter(case=OuterRef("pk"), cleared_at=None).order_by("-raised_at")
+        return Subquery(standing.values("reason")[:1], output_field=CharField())
+    if name == "returned":
+        returned = _returned(OuterRef("current_revision")).order_by("-decided_at")
+        return Subquery(returned.values("kind")[:1], output_field=CharField())
+    return Value("", output_field=CharField())
+
+
+def _returned(revision: OuterRef) -> QuerySet[Decision]:
+    """What was returned of a revision and not approved after that."""
+    decided = Decision.objects.filter(control=None)
+    later = decided.filter(
+        revision=OuterRef("revision"),
+        kind=OuterRef("kind"),
+        outcome=DecisionOutcome.APPROVED,
+        decided_at__gt=OuterRef("decided_at"),
+    )
+    returned = decided.filter(outcome=DecisionOutcome.RETURNED)
+    return returned.filter(~Exists(later), revision=revision)
+
+
+def _uncontained(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """Security incidents: nothing is replayed before somebody confirms that they are contained."""
+    return Case.objects.filter(_UNCONTAINED, project__in=projects, stage__in=OPEN).order_by("stage_since")
+
+
+def _reviews(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """In review and not returned: the soonest to end first. One's own work is among them, and marked."""
+    waiting = Case.objects.filter(project__in=projects, stage=Stage.IN_REVIEW, current_revision__isnull=False)
+    return waiting.filter(redaction_returned=False).order_by(F("evidence_expires_at").asc(nulls_last=True))
+
+
+def _expectations(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """No expectation is approved or returned; the case has no other owner for it, and is not the person's own work."""
+    user = asker.user
+    owned = CaseOwner.objects.filter(case=OuterRef("pk"), boundary=Boundary.PROHIBITED_OUTCOME)
+    teams = Team.objects.filter(members=user).values("pk")
+    others = owned.filter(Q(user=None) | ~Q(user=user)).filter(Q(team=None) | ~Q(team__in=teams))
+    edited = FixtureRevision.objects.filter(case=OuterRef("pk"))
+    # One anti-join each: a database that is asked for "either of" looks at every case.
+    return (
+        Case.objects.filter(_EXPECTATION_WAITS, project__in=projects, current_revision__isnull=False)
+        .exclude(created_by=user)
+        .exclude(on_behalf_of=user)
+        .filter(~Exists(StatementEdit.objects.filter(case=OuterRef("pk"), editor=user)))
+        .filter(~Exists(edited.filter(created_by=user)), ~Exists(edited.filter(on_behalf_of=user)))
+        .filter(~Exists(others))
+        .order_by("stage_since")
+    )
+
+
+def _returned_to(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """The current revision is the person's and came back: their turn."""
+    own = Q(revised_by=asker.user) | Q(revised_for=asker.user)
+    return Case.objects.filter(_RETURNED, own, project__in=projects, stage__in=OPEN).order_by("stage_since")
+
+
+def _drafts(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """The person's own cases that nobody reviews yet: the soonest to end first."""
+    by = Q(created_by=asker.user) | Q(on_behalf_of=asker.user)
+    own = Case.objects.filter(by, project__in=projects, stage=Stage.QUARANTINED)
+    return own.order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since")
+
+
+def _ready(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    return Case.objects.filter(READY, project__in=projects).order_by("stage_since")
+
+
+def _expiring(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    ending = Case.objects.filter(project__in=projects, evidence_expires_at__lte=asker.soon)
+    return ending.order_by("evidence_expires_at")
+
+
+def _flagged(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    return Case.objects.filter(project__in=projects, flagged=True, stage__in=OPEN).order_by("stage_since")
+
+
+_CHOSEN = {
+    "uncontained": _uncontained,
+    "reviews": _reviews,
+    "expectations": _expectations,
+    "returned": _returned_to,
+    "drafts": _drafts,
+    "ready": _ready,
+    "expiring": _expiring,
+    "flagged": _flagged,
+}
+_UNCONTAINED = Q(security_incident=True, contained_at=None)
+_NEXT_STEP = models.Case(
+    When(current_revision=None, then=Value("fixture")),
+    When(_UNCONTAINED, then=Value("containment")),
+    When(latest_comparison=None, then=Value("confirmation")),
+    When(latest_comparison__computed_at=None, then=Value("running")),
+    When(latest_comparison__old_red=True, then=Value("submission")),
+    default=Value("red"),
+    output_field=CharField(),
+)
+_EXPECTATION_WAITS = Q(
+    stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED),
+    expectation_approved=False,
+    expectation_returned=False,
+)
+_RETURNED = Q(redaction_returned=True) | Q(expectation_returned=True)
