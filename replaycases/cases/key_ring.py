@@ -17,7 +17,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
@@ -50,12 +50,16 @@ class RingKey:
     id: str
     hour: int
     secret: bytes
+    # By hour, what was walked to: kept as long as the secret itself is, and no longer.
+    _wrapping: dict[int, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of(self, hour: int) -> bytes:
         """The wrapping key of that hour. Raises KeyMissing for a forgotten one and one more than a year away."""
         if not self.hour <= hour <= self.hour + LONGEST_WALK:
             raise KeyMissing(f"key {self.id} opens nothing of that hour any more")
-        return _expand(self.at(hour).secret, b"wrap")
+        if hour not in self._wrapping:
+            self._wrapping[hour] = _expand(self.at(hour).secret, b"wrap")
+        return self._wrapping[hour]
 
     def at(self, hour: int) -> RingKey:
         """The same chain with what comes before `hour` forgotten."""

@@ -65,6 +65,15 @@ def test_every_holder_of_the_file_sees_what_another_one_changed(file: RingFile) 
         other.ring().unwrap(**kept)
 
 
+def test_the_way_to_an_hour_is_walked_once_and_again_once_the_ring_moved_on(file: RingFile) -> None:
+    hour = key_ring.hour_of(NOW + timedelta(days=90))
+    first = file.ring().keys[0].of(hour)
+    assert file.ring().keys[0].of(hour) is first
+    file.forget(NOW + timedelta(hours=1))
+    again = file.ring().keys[0].of(hour)
+    assert (again, again is first) == (first, False)
+
+
 def test_the_current_key_is_not_dropped(file: RingFile) -> None:
     with pytest.raises(ValueError, match="current"):
         file.drop(file.ring().keys[-1].id)
