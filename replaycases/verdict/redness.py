@@ -17,6 +17,7 @@ _OF_OLD: tuple[rows.Row, ...] = (
     rows.varied,
     rows.old_undetermined,
     rows.not_reproduced,
+    rows.old_compared_nothing,
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from replaycases.fixture.model import Fixture
+from replaycases.fixture.model import OWN_QUEUE, Fixture
 from replaycases.verdict.comparability import Refusal, obstacle
 from replaycases.verdict.control_result import ControlResult
 from replaycases.verdict.labels import Label
@@ -122,6 +122,13 @@ def not_reproduced(pair: Pair) -> Decision | None:
     return Decision(label=Label.NOT_REPRODUCED, side="old", reason=f"Old did not reproduce the incident: {fault}.")
 
 
+def old_compared_nothing(pair: Pair) -> Decision | None:
+    if all(map(was_compared, pair.old.read)):
+        return None
+    reason = "Old used no recorded answer, so nothing ties its failure to the incident: it may fail for any reason."
+    return Decision(label=Label.UNDETERMINED, side="old", reason=reason)
+
+
 def still_failing(pair: Pair) -> Decision | None:
     broken = [check for check, result in pair.new.any_run.checks.items() if result == "violated"]
     if not broken:
@@ -160,6 +167,13 @@ def new_undetermined(pair: Pair) -> Decision | None:
         return None
     open_checks = [check for check, result in new.checks.items() if result == "undetermined"]
     reason = f"Whether new holds {_named(open_checks or boundary)} could not be determined."
+    return Decision(label=Label.UNDETERMINED, side="new", reason=reason)
+
+
+def new_compared_nothing(pair: Pair) -> Decision | None:
+    if all(map(was_compared, pair.new.read)):
+        return None
+    reason = "New used no recorded answer, so nothing was compared with the recording, which is no pass."
     return Decision(label=Label.UNDETERMINED, side="new", reason=reason)
 
 
@@ -202,8 +216,17 @@ OF_THE_PAIR: tuple[Row, ...] = (
     too_few_results,
     old_undetermined,
     not_reproduced,
+    old_compared_nothing,
 )
-OF_NEW: tuple[Row, ...] = (still_failing, diverged, unconsumed, new_undetermined, control_failed, near_miss)
+OF_NEW: tuple[Row, ...] = (
+    still_failing,
+    diverged,
+    unconsumed,
+    new_undetermined,
+    new_compared_nothing,
+    control_failed,
+    near_miss,
+)
 
 
 def first_of(rows: Sequence[Row], pair: Pair) -> Decision | None:
@@ -217,7 +240,7 @@ def why_not_red(fixture: Fixture, old: Manifest) -> str | None:
         return f"it diverged from the recording{_where(old)}"
     if old["authored_used"]:
         return "it used an authored answer, which was never recorded"
-    if old["unconsumed"]:
+    if old["unconsumed"] or (old.status in BROKE_OFF and not went_all_the_way(fixture, old)):
         return "it left required recorded events over"
     results = _boundary_results(fixture, old)
     if results and all(result == "violated" for result in results):
@@ -227,6 +250,19 @@ def why_not_red(fixture: Fixture, old: Manifest) -> str | None:
     if "violated" in old.checks.values():
         return "it held the boundary and violated only other checks"
     return f"it held {_named(fixture.boundary)}"
+
+
+def was_compared(manifest: Manifest) -> bool:
+    """Whether a call of the run was answered from the recording, and so compared with it. Reads of the clock and random
+    draws are answered whoever asks; the call past a horizon is answered by nothing."""
+    return any(call["answered"] and call["seq"] is not None for call in manifest["calls"])
+
+
+def went_all_the_way(fixture: Fixture, manifest: Manifest) -> bool:
+    """Whether every step that a run must do was answered, however the run ended."""
+    answered = {call["seq"] for call in manifest["calls"] if call["answered"]}
+    steps = (event for event in fixture.events if event.boundary not in OWN_QUEUE and not event.optional)
+    return all(event.seq in answered for event in steps)
 
 
 def took_another_path(manifest: Manifest) -> bool:

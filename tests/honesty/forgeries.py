@@ -157,7 +157,7 @@ FORGERIES = [
     Forgery(
         name="a clock that was controlled",
         world=DEADLINE,
-        body="session.finish('You are in time.', status='in time')",
+        body="look_up(session); session.finish('You are in time.', status='in time')",
         edit=put("clock", "frozen"),
         field="/boundary_passed",
         spec={"clock": None},

@@ -244,7 +244,7 @@ MODEL = [
 CLOCK = [
     Lie(
         name="reads a clock that it declares to nobody",
-        body="session.finish('You are in time.', status='in time')",
+        body="look_up(session); session.finish('You are in time.', status='in time')",
         label=OPEN,
         because="action_counts.late, status could not be determined",
         spec={"clock": None},

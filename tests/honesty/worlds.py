@@ -272,8 +272,9 @@ DEADLINE = World(
     document=document(
         "deadline",
         [
-            {"seq": 1, "boundary": "clock", "now": "2025-03-30T00:59:59+00:00"},
-            tool(2, "letters.send", {"kind": "late"}, optional=True, effect={"action": "late", "accepted": True}),
+            tool(1, "orders.get", {"order": "O-1"}),
+            {"seq": 2, "boundary": "clock", "now": "2025-03-30T00:59:59+00:00"},
+            tool(3, "letters.send", {"kind": "late"}, optional=True, effect={"action": "late", "accepted": True}),
         ],
         {
             "boundary": ["action_counts.late"],
@@ -286,7 +287,12 @@ DEADLINE = World(
 import time
 from datetime import datetime, timezone
 
+def look_up(session):
+    session.tools.call("orders.get", {"order": session.input["order"]})
+
+
 def judged(session, now):
+    look_up(session)
     if now < datetime(2025, 3, 30, 1, tzinfo=timezone.utc):
         session.finish("You are in time.", status="in time")
     else:

@@ -62,6 +62,10 @@ def test_only_verified_red_to_green_is_green() -> None:
 # One example for each row, each of which only that row keeps from being green or from the next label.
 
 CRASHED = {"status": "crashed", "outcome": None, "first_divergence": Divergence(kind="crash", boundary="process")}
+NOT_TO_SHIP = fixture_2(
+    [tool_event(1, "ship", effect=effect("ship"), optional=True)],
+    {"boundary": ["action_counts.ship"], "action_counts": {"ship": {"max": 0}}},
+)
 EXAMPLES: dict[str, tuple[Label, str | None, tuple[Results, Results], dict[str, Any]]] = {
     "not_comparable": (Label.NOT_COMPARABLE, None, (old(digest=NEW), new()), {}),
     "environment_unavailable": (
@@ -78,6 +82,7 @@ EXAMPLES: dict[str, tuple[Label, str | None, tuple[Results, Results], dict[str, 
     "too_few_results": (Label.UNDETERMINED, "old", (old(red()), new()), {}),
     "old_undetermined": (Label.UNDETERMINED, "old", (old(*twice(observed(FIRST, **CRASHED))), new()), {}),
     "not_reproduced": (Label.NOT_REPRODUCED, "old", (old(*twice(green())), new()), {}),
+    "old_compared_nothing": (Label.UNDETERMINED, "old", (old(*twice(observed(outcome=DONE))), new()), {}),
     "still_failing": (Label.STILL_FAILING, "new", (old(), new(*twice(red()))), {}),
     "diverged": (
         Label.DIVERGED,
@@ -87,6 +92,15 @@ EXAMPLES: dict[str, tuple[Label, str | None, tuple[Results, Results], dict[str, 
     ),
     "unconsumed": (Label.UNCONSUMED, "new", (old(), new(*twice(green(unconsumed=(4,))))), {}),
     "new_undetermined": (Label.UNDETERMINED, "new", (old(), new(*twice(green(outcome={})))), {}),
+    "new_compared_nothing": (
+        Label.UNDETERMINED,
+        "new",
+        (
+            old(*twice(observed(call("ship", seq=1))), fixture=NOT_TO_SHIP),
+            new(*twice(observed(reads={"clock": 3})), fixture=NOT_TO_SHIP),
+        ),
+        {"case": NOT_TO_SHIP},
+    ),
     "control_failed": (
         Label.CONTROL_FAILED,
         "new",
@@ -97,10 +111,15 @@ EXAMPLES: dict[str, tuple[Label, str | None, tuple[Results, Results], dict[str, 
 }
 
 
+def of_example(row: str) -> Comparison:
+    _, _, sides, more = EXAMPLES[row]
+    return compare(more.get("case", CASE), *sides, controls=more.get("controls", ()))
+
+
 @pytest.mark.parametrize("row", EXAMPLES)
 def test_each_row_gives_its_label_and_names_its_side(row: str) -> None:
-    expected, side, sides, more = EXAMPLES[row]
-    verdict = compare(CASE, *sides, **more)
+    expected, side, _, _ = EXAMPLES[row]
+    verdict = of_example(row)
     assert (verdict.label, verdict.side) == (expected, side)
     assert verdict.reason.endswith(".")
     assert side is None or side in verdict.reason.lower()
@@ -110,12 +129,12 @@ def test_each_row_gives_its_label_and_names_its_side(row: str) -> None:
 @pytest.mark.parametrize("row", EXAMPLES)
 def test_each_row_is_what_gives_its_label(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the row removed the label changes, or nothing is left to compare."""
-    expected, _, sides, more = EXAMPLES[row]
+    expected = EXAMPLES[row][0]
     for name in ("OF_THE_PAIR", "OF_NEW"):
         kept = tuple(function for function in getattr(rows, name) if function.__name__ != row)
         monkeypatch.setattr(comparison, name, kept)
     try:
-        found: Label | None = compare(CASE, *sides, **more).label
+        found: Label | None = of_example(row).label
     except IndexError:
         found = None
     assert found is not expected
