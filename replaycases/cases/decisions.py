@@ -21,6 +21,9 @@ from replaycases.cases.models import (
     StatementEdit,
 )
 
+REPLACED = "took the place of what was approved."
+"""How the reason ends for which an approval was voided by the next revision, and not because somebody took it back."""
+
 Authors = Iterable[tuple[int, UUID, UUID | None]]
 """(number, author, on whose behalf or None) for every revision of a case, by number; 0 is the failure statement."""
 
@@ -85,6 +88,25 @@ def standing(case: Case) -> dict[str, Decision]:
     """The approvals of the case that stand, by kind; those of controls apart. One query."""
     approved = Decision.objects.filter(case=case, outcome=DecisionOutcome.APPROVED, voided_at=None, control=None)
     return {decision.kind: decision for decision in approved.select_related("decided_by", "revision")}
+
+
+def last_approval(actor: User, revision: FixtureRevision, kind: DecisionKind) -> Decision | None:
+    """The approval since which the revision is read: of an earlier revision, the actor's own newest, else the newest
+    of anybody. None where no earlier one was approved, or where that was taken back: all of it is read then."""
+    given = _given(kind).filter(case=revision.case_id, revision__number__lt=revision.number)
+    newest = given.select_related("decided_by", "revision__case__project", "revision__payload")
+    newest = newest.order_by("-revision__number")
+    return newest.filter(decided_by=actor).first() or newest.first()
+
+
+def was_approved(revision: FixtureRevision, kind: DecisionKind) -> bool:
+    """Whether somebody approved the revision and nobody took that back, whatever took its place since."""
+    return _given(kind).filter(revision=revision).exists()
+
+
+def _given(kind: DecisionKind) -> QuerySet[Decision]:
+    stands = Q(voided_at=None) | Q(void_reason__endswith=REPLACED)
+    return Decision.objects.filter(stands, kind=kind, outcome=DecisionOutcome.APPROVED, control=None)
 
 
 def record(

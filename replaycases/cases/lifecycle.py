@@ -172,7 +172,7 @@ def revision_added(actor: User, *, case: Case, before: FixtureRevision | None, r
         return
     same_content = before.content_hash == revision.content_hash
     kinds = [DecisionKind.EXPECTATION] if same_content else _APPROVALS
-    voided = _ids(decisions.void_kinds(case, kinds, f"Revision {revision.number} took the place of what was approved."))
+    voided = _ids(decisions.void_kinds(case, kinds, f"Revision {revision.number} {decisions.REPLACED}"))
     if not same_content and case.stage in policies.APPROVED:
         _move(case, actor, Stage.IN_REVIEW, "case.back_in_review", revision, voided)
     elif same_content and case.stage == Stage.REPRODUCED:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import DECIDES_EXPECTATION, DECIDES_REDACTION, Role
-from replaycases.cases import decisions, gates, policies, reading
+from replaycases.cases import comments, decisions, fixtures, gates, policies, reading
 from replaycases.cases.models import (
     Case,
     Classification,
@@ -58,6 +58,24 @@ class Asked:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ToRead:
+    """What of the revision is read before it is decided about. `approval` is the last one of an earlier revision: what
+    differs from that one is read. Without it all of the revision is, and the differences from the one before are only
+    an aid. `old` is the number of the revision that it is compared with, None where there is none, or none that the
+    reader sees; `differences` are None too while the revision itself is not open to them."""
+
+    approval: Decision | None
+    is_mine: bool
+    old: int | None
+    differences: difference_rows.Differences | None
+    places: list[difference_rows.Place]
+
+    @property
+    def is_cut(self) -> bool:
+        return self.differences is not None and self.differences.count > len(self.places)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ControlAsked:
     """A control, the approval that stands for it, whether the reader may read it, and why they may not approve it."""
 
@@ -67,15 +85,16 @@ class ControlAsked:
     why_not: str
 
 
-def context(case: Case, request: HttpRequest) -> dict[str, Any]:
-    """Everything of the page but its forms. `case` has a current revision. Deciding is for who may read it, however
-    long ago they did; `raw` says whether it is open to them now, and `readable` is that."""
+def context(case: Case, request: HttpRequest, kind: DecisionKind | None = None) -> dict[str, Any]:
+    """Everything of the page but its forms. `case` has a current revision; `kind` is the decision that it is about, the
+    reader's own if none is named. Deciding is for who may read it, however long ago they did; `raw` says whether it is
+    open to them now, and `readable` is that."""
     user, revision = user_of(request), _revision(case)
     held = access.roles_of(user, case.project)
     own = decisions.own_work(user, case)
     raw = raw_reading.of(request, revision, back=reverse("case_review", args=[case.readable_id]))
     redaction, expectation = (_asked(case, revision, user, kind, held, own, raw.access.may) for kind in _TITLES)
-    begin = revision_page.begin_of(case, revision, user) if raw.access.may else None
+    lead = _lead(redaction, expectation, held)
     found = gates_of(case, user)
     document = revision_page.document_of(revision) if raw.open else None
     return {
@@ -85,20 +104,39 @@ def context(case: Case, request: HttpRequest) -> dict[str, Any]:
         "readable": raw.open,
         "readers": reading.readers(),
         "redaction": redaction,
-        "lead": _lead(redaction, expectation, held),
+        "lead": lead,
         "expectation": expectation,
         "controls": controls_asked(revision, case, user, held, own),
         "gates": found,
         "blocking": sum(row.gate.blocks for row in found),
         "comments": [_located(comment) for comment in revision_page.open_comments(case)],
         "own_work": own,
-        "begin": begin,
-        "begin_is_mine": begin is not None and begin < revision.number - 1,
         "other_incident": incident_names.why_look(case, document.get("incident_id", "")) if document else "",
         "checks": check_words.told(document, document.get(DETECT, {})) if document is not None else [],
         "events": sum(len(document.get(key, ())) for key in EVENTS) if document is not None else 0,
         "shown_differences": DIFFERENCES_SHOWN,
-        **_since(case, document, begin, user, held),
+        "to_read": _to_read(revision, document, kind or lead.kind, user, held) if raw.access.may else None,
+    }
+
+
+def whole(revision: FixtureRevision, request: HttpRequest) -> dict[str, Any]:
+    """A page of the document itself, for who has to read all of it. It is open to them."""
+    case, document = revision.case, revision_page.document_of(revision)
+    actions = {action.name: action for action in policies.available_actions(case, user_of(request))}
+    shown = revision_page.page_of_document(
+        document,
+        fixtures.of_revision(revision).warnings,
+        comments.of_case(case).filter(revision=revision),
+        asked=None,
+        number=request.GET.get("page"),
+    )
+    return {
+        "page": shown.page,
+        "rows": shown.rows,
+        "outline": shown.outline,
+        "commenting": actions["comment"],
+        "whole_at": reverse("revision", args=[case.readable_id, revision.number]),
+        "download": reverse("revision_document", args=[case.readable_id, revision.number]),
     }
 
 
@@ -206,19 +244,30 @@ def gates_of(case: Case, user: User) -> list[GateRow]:
     return gate_rows.rows(case, found, "redaction_approved", may_propose=False)
 
 
-def _since(
-    case: Case, document: Mapping[str, Any] | None, begin: int | None, user: User, held: frozenset[Role]
-) -> dict[str, Any]:
-    """The differences from revision `begin`, if it can be read."""
-    if begin is None or document is None:
-        return {"old": None, "differences": None, "places": []}
-    old = FixtureRevision.objects.select_related("case__project", "payload", "detect").get(case=case, number=begin)
-    if not reading.access_to(old, user, held=held).open:
-        return {"old": old, "differences": None, "places": []}
-    found = difference_rows.compare(revision_page.document_of(old), document)
-    return {
-        "old": old,
-        "differences": found,
-        "places": found.places()[:DIFFERENCES_SHOWN],
-        "differences_cut": found.count > DIFFERENCES_SHOWN,
-    }
+def _to_read(
+    revision: FixtureRevision,
+    document: Mapping[str, Any] | None,
+    kind: DecisionKind,
+    user: User,
+    held: frozenset[Role],
+) -> ToRead:
+    """`document` is None where it is not open to the reader now."""
+    approval = decisions.last_approval(user, revision, kind)
+    old = approval.revision if approval else _before(revision)
+    if old is not None and not reading.access_to(old, user, held=held).open:
+        approval = old = None  # what cannot be compared with is nothing that this reader could have seen
+    found = None
+    if old is not None and document is not None:
+        found = difference_rows.compare(revision_page.document_of(old), document)
+    return ToRead(
+        approval=approval,
+        is_mine=approval is not None and approval.decided_by_id == user.pk,
+        old=old.number if old else None,
+        differences=found,
+        places=found.places()[:DIFFERENCES_SHOWN] if found else [],
+    )
+
+
+def _before(revision: FixtureRevision) -> FixtureRevision | None:
+    earlier = FixtureRevision.objects.select_related("case__project", "payload", "detect").filter(case=revision.case)
+    return earlier.filter(number=revision.number - 1).first()

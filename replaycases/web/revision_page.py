@@ -11,7 +11,7 @@ from django.db.models import Prefetch
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.cases import comments, evidence, reading
+from replaycases.cases import comments, decisions, evidence, reading
 from replaycases.cases.models import (
     Case,
     Decision,
@@ -23,8 +23,8 @@ from replaycases.cases.models import (
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import Finding
 from replaycases.fixture.json_lines import lines_of
-from replaycases.fixture.model import Fixture
-from replaycases.web import difference_rows, document_rows, words
+from replaycases.web import difference_rows, document_outline, document_rows, words
+from replaycases.web.document_outline import Entry
 from replaycases.web.document_rows import Place
 from replaycases.web.pages import ROWS_A_PAGE
 
@@ -54,6 +54,11 @@ class ShownRow:
     comments: list[ReviewComment] = field(default_factory=list)
     is_asked: bool = False
 
+    @property
+    def takes_comments(self) -> bool:
+        """The rules that stand beside a document have no place in it."""
+        return self.place.part.title != DETECT
+
 
 @dataclass(frozen=True, kw_only=True)
 class Located:
@@ -61,6 +66,20 @@ class Located:
 
     comment: ReviewComment
     address: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownDocument:
+    """One page of a document, where its comments are, and the way through all of it."""
+
+    page: Page[Place]
+    rows: list[ShownRow]
+    located: list[Located]
+    outline: list[Entry]
+
+    @property
+    def is_asked_here(self) -> bool:
+        return any(row.is_asked for row in self.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,19 +106,19 @@ def docket_of(case: Case, tab: str) -> dict[str, Any]:
 
 def listed(case: Case, user: User) -> list[Listed]:
     """Every revision with its decisions, newest first. Four queries."""
-    decisions = Decision.objects.filter(control=None).select_related("decided_by").order_by("decided_at")
+    given = Decision.objects.filter(control=None).select_related("decided_by").order_by("decided_at")
     revisions = (
         case.revisions.select_related("payload", "detect", "created_by", "on_behalf_of")
         .defer("payload__body", "detect__body")
-        .prefetch_related(Prefetch("decisions", decisions, to_attr="made"))
+        .prefetch_related(Prefetch("decisions", given, to_attr="made"))
         .order_by("-number")
     )
     held = access.roles_of(user, case.project)
     redacted = {
-        given.content_hash
+        made.content_hash
         for revision in revisions
-        for given in revision.made
-        if given.kind == DecisionKind.REDACTION and given.outcome == DecisionOutcome.APPROVED and not given.voided_at
+        for made in revision.made
+        if made.kind == DecisionKind.REDACTION and made.outcome == DecisionOutcome.APPROVED and not made.voided_at
     }
     read = reading.live(user, case)
     found = []
@@ -131,11 +150,15 @@ def document_of(revision: FixtureRevision) -> Mapping[str, JSON]:
 
 
 def page_of_document(
-    fixture: Fixture | None, remarks: Iterable[ReviewComment], *, asked: str | None, number: str | None
-) -> tuple[Page[Place], list[ShownRow], list[Located]]:
-    """The rows of one page, 500 of them: the page `number`, else the one that shows the place `asked` for a comment.
-    No rows where there is no fixture to show."""
-    places = document_rows.places(fixture.document) if fixture else []
+    document: Mapping[str, JSON],
+    warnings: Iterable[Finding],
+    remarks: Iterable[ReviewComment],
+    *,
+    asked: str | None,
+    number: str | None,
+) -> ShownDocument:
+    """The rows of one page, 500 of them: the page `number`, else the one that shows the place `asked` for a comment."""
+    places = document_rows.places(document)
     index = document_rows.Index(places)
     wanted = index.row_of(asked) if asked is not None else None
     page = Paginator(places, ROWS_A_PAGE).get_page(number or (wanted or 0) // ROWS_A_PAGE + 1)
@@ -144,16 +167,16 @@ def page_of_document(
     located = []
     for comment in remarks:
         at = index.row_of(comment.pointer)
-        located.append(Located(comment=comment, address=_address(places, at)))
+        located.append(Located(comment=comment, address=document_outline.address_of(places, at)))
         if at is not None and 0 <= at - first < len(rows):
             rows[at - first].comments.append(comment)
-    for finding in fixture.warnings if fixture else ():
+    for finding in warnings:
         at = index.row_of(finding.pointer)
         if at is not None and 0 <= at - first < len(rows):
             rows[at - first].findings.append(finding)
     if wanted is not None and 0 <= wanted - first < len(rows):
         rows[wanted - first].is_asked = True
-    return page, rows, located
+    return ShownDocument(page=page, rows=rows, located=located, outline=document_outline.of(places))
 
 
 def shown_rows(places: Sequence[Place]) -> list[ShownRow]:
@@ -165,13 +188,6 @@ def shown_rows(places: Sequence[Place]) -> list[ShownRow]:
     return found
 
 
-def _address(places: Sequence[Place], at: int | None) -> str:
-    if at is None:
-        return ""
-    page = at // ROWS_A_PAGE + 1
-    return f"{f'?page={page}' if page > 1 else ''}#{places[at].anchor}"
-
-
 def open_comments(case: Case) -> list[ReviewComment]:
     """What is open, whichever revision it was said about."""
     return list(comments.of_case(case).filter(resolved_at=None))
@@ -180,18 +196,10 @@ def open_comments(case: Case) -> list[ReviewComment]:
 # --- differences ------------------------------------------------------------------------------------------------------
 
 
-def begin_of(case: Case, revision: FixtureRevision, user: User) -> int | None:
-    """The revision to compare with if none is named: the last earlier one that the user approved, else the one before;
-    None for the first."""
-    approved = Decision.objects.filter(
-        case=case,
-        decided_by=user,
-        outcome=DecisionOutcome.APPROVED,
-        control=None,
-        revision__number__lt=revision.number,
-    )
-    mine = approved.order_by("-revision__number").values_list("revision__number", flat=True).first()
-    return mine or (revision.number - 1 or None)
+def begin_of(revision: FixtureRevision, user: User) -> int | None:
+    """The revision to compare with if none is named: the last approved one, else the one before; None for the first."""
+    approval = decisions.last_approval(user, revision, DecisionKind.REDACTION)
+    return approval.revision.number if approval else revision.number - 1 or None
 
 
 def compared(old: FixtureRevision, new: FixtureRevision) -> difference_rows.Differences:

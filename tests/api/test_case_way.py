@@ -84,10 +84,11 @@ def test_a_revision_on_another_one_than_was_seen_is_409(team: factories.People) 
     added = post(team.responder, "revisions/", {**body, "seen_revision": 1, "changed": "The day."})
     assert (added.status_code, added.json()["number"], added.json()["changed"]) == (201, 2, "The day.")
     address = f"/api/v1/revisions/{added.json()['id']}/differences/"
-    found = client_of(team.responder).get(address).json()["differences"]
-    assert [(one["pointer"], one["kind"], one["new"]) for one in found] == [
+    found = client_of(team.responder).get(address).json()
+    assert [(one["pointer"], one["kind"], one["new"]) for one in found["differences"]] == [
         ("/frozen_at", "changed", "2025-03-02T10:00:00+01:00")
     ]
+    assert found["approved"] is False  # who reviews it reads all of it
     assert client_of(team.viewer).get(address).status_code == 403  # it holds values of quarantined evidence
 
 

@@ -188,6 +188,54 @@ def test_since_my_approval_is_what_a_reviewer_sees_first(
     assert "Redaction approval voided" in words(client.get("/cases/RC-1/revisions/"))
 
 
+def test_who_has_not_approved_one_sees_what_changed_since_somebody_did(
+    waiting: Case, reviewer: User, responder: User, open_gates: None
+) -> None:
+    client_of(reviewer).post(APPROVE, seen(waiting))
+    for order in ("o-2", "o-3"):
+        waiting.refresh_from_db()
+        added = intake.add_revision(responder, case=waiting, fixture=factories.fixture(input={"order": order}))
+    other = factories.person(waiting.project, Role.PRIVACY_REVIEWER)
+    factories.opened(waiting, other)
+    assert f"Since {reviewer} approved revision 1" in words(client_of(other).get(REVIEW))
+    assert f"revision 1, approved by {reviewer}" in words(client_of(other).get(APPROVE))
+    factories.opened(waiting, responder)
+    told = client_of(responder).get(f"/api/v1/revisions/{added.pk}/differences/").json()
+    assert (told["before"], told["approved"]) == (str(waiting.revisions.get(number=1).pk), True)
+
+
+def test_a_revision_before_which_none_was_approved_is_read_whole(
+    waiting: Case, reviewer: User, responder: User
+) -> None:
+    intake.add_revision(responder, case=waiting, fixture=factories.fixture(input={"order": "o-2"}))
+    factories.opened(waiting, reviewer)
+    html = words(client_of(reviewer).get(REVIEW))
+    assert "To be read: the whole of revision 2" in html
+    assert 'id="/events/0/outcome' in html  # the same in both
+    assert "what differs from revision 1, which nobody approved" in html
+    assert "all of revision 2" in words(client_of(reviewer).get(APPROVE))
+
+
+def test_an_approval_that_was_taken_back_is_nothing_to_begin_from(
+    waiting: Case, reviewer: User, responder: User, open_gates: None
+) -> None:
+    client_of(reviewer).post(APPROVE, seen(waiting))
+    lifecycle.send_back(reviewer, case=waiting, reason="A name was left.")
+    intake.add_revision(responder, case=factories.fresh(waiting), fixture=factories.fixture(input={"order": "o-2"}))
+    factories.opened(waiting, reviewer)
+    assert "To be read: the whole of revision 2" in words(client_of(reviewer).get(REVIEW))
+
+
+def test_who_approved_an_expectation_alone_read_no_content(
+    project: Project, responder: User, owner: User, reviewer: User
+) -> None:
+    case = in_stage(factories.case(project, responder), Stage.IN_REVIEW)
+    client_of(owner).post(EXPECT, seen(case))
+    intake.add_revision(responder, case=factories.fresh(case), fixture=factories.fixture(input={"order": "o-2"}))
+    factories.opened(case, reviewer)
+    assert "To be read: the whole of revision 2" in words(client_of(reviewer).get(REVIEW))
+
+
 def test_a_control_is_looked_at_and_approved_by_itself(project: Project, responder: User, reviewer: User) -> None:
     case = in_stage(factories.case(project, responder), Stage.IN_REVIEW)
     control = factories.control(factories.revision(case), responder)

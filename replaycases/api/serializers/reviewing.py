@@ -202,7 +202,9 @@ DifferenceSerializer = shape(
 )
 DifferencesSerializer = shape(
     "DifferencesSerializer",
+    "`approved`: somebody approved the redaction of `before`. Where nobody did, a reviewer reads all of `after`.",
     before=serializers.UUIDField(read_only=True),
     after=serializers.UUIDField(read_only=True),
+    approved=serializers.BooleanField(read_only=True),
     differences=DifferenceSerializer(many=True, read_only=True),
 )

@@ -19,10 +19,12 @@ from replaycases.api.base import ApiViewSet, ordered
 from replaycases.api.filters import CommentFilter, ControlFilter, RevisionFilter
 from replaycases.api.serializers import cases as shown
 from replaycases.api.serializers import reviewing
-from replaycases.cases import comments, fixtures, intake, lifecycle, reading
-from replaycases.cases.models import Control, FixtureRevision, ReviewComment
+from replaycases.cases import comments, decisions, fixtures, intake, lifecycle, reading
+from replaycases.cases.models import Control, DecisionKind, FixtureRevision, ReviewComment
 from replaycases.fixture.difference import differences
 from replaycases.fixture.pointer import ABSENT
+
+SINCE = "A number. Left out: the last revision whose redaction was approved, or the one before."
 
 
 @with_acts(
@@ -54,9 +56,7 @@ class RevisionViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
 
     @extend_schema(
         responses=reviewing.DifferencesSerializer,
-        parameters=[
-            OpenApiParameter("since", int, required=False, description="A number; the one before it if left out.")
-        ],
+        parameters=[OpenApiParameter("since", int, required=False, description=SINCE)],
         filters=False,
     )
     @action(detail=True, pagination_class=None)
@@ -68,11 +68,19 @@ class RevisionViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
             reading.require_open(revision, self.user)
         found = differences(fixtures.of_revision(before).document, fixtures.of_revision(after).document)
         rows = [{name: _or_null(getattr(one, name)) for name in DIFFERENCE} for one in found]
-        shown_as = {"before": before.pk, "after": after.pk, "differences": rows}
+        shown_as = {
+            "before": before.pk,
+            "after": after.pk,
+            "approved": decisions.was_approved(before, DecisionKind.REDACTION),
+            "differences": rows,
+        }
         return Response(reviewing.DifferencesSerializer(shown_as).data)
 
     def _earlier(self, after: FixtureRevision) -> FixtureRevision:
-        number = self.request.query_params.get("since", str(after.number - 1))
+        number = self.request.query_params.get("since")
+        if number is None:
+            approval = decisions.last_approval(self.user, after, DecisionKind.REDACTION)
+            number = str(approval.revision.number if approval else after.number - 1)
         if not (number.isascii() and number.isdigit() and len(number) < 10):
             raise ValidationError({"since": ["Say the number of a revision."]})
         before = FixtureRevision.objects.filter(case=after.case, number=int(number)).first()

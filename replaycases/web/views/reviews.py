@@ -88,7 +88,9 @@ def _render_review(
     if case.current_revision is None:
         return render(request, "reviews/empty.html", revision_page.docket_of(case, "review"))
     context = review_page.context(case, request)
-    shown = context["revision"]
+    shown, to_read = context["revision"], context["to_read"]
+    if context["readable"] and to_read.approval is None:
+        context |= review_page.whole(shown, request)
     forms = {each: ReturnForm(initial=_seen(shown), auto_id=f"{each}-%s") for each in ("redaction", "expectation")}
     if form is not None and kind is not None:
         forms[kind.value] = form
@@ -141,7 +143,7 @@ def _confirmation(
     """Hash and counts of what is about to be approved. Raises SeenAnother if that is not what the link was about."""
     if case.current_revision is None:
         raise SeenAnother("The case has no fixture yet.")
-    context = review_page.context(case, request)
+    context = review_page.context(case, request, kind)
     shown = context["revision"]
     if form is None:
         asked = {name: request.GET[name] for name in _seen(shown) if name in request.GET}

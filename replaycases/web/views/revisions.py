@@ -56,8 +56,9 @@ def render_revision(
     said = list(comments.of_case(case))
     raw = raw_reading.of(request, shown, back=reverse("revision", args=[case.readable_id, shown.number]))
     remarks = [comment for comment in said if comment.revision_id == shown.pk]
-    page, rows, located = revision_page.page_of_document(
-        fixtures.of_revision(shown) if raw.open else None,
+    document = revision_page.page_of_document(
+        revision_page.document_of(shown) if raw.open else {},
+        fixtures.of_revision(shown).warnings if raw.open else [],
         remarks if raw.open else [],
         asked=asked,
         number=None if form else request.GET.get("page"),
@@ -69,12 +70,13 @@ def render_revision(
         "raw": raw,
         "remarks": len(remarks),
         "listed": next(item for item in revision_page.listed(case, user) if item.revision.pk == shown.pk),
-        "page": page,
-        "rows": rows,
-        "located": located,
+        "page": document.page,
+        "rows": document.rows,
+        "outline": document.outline,
+        "located": document.located,
         "elsewhere": [c for c in said if c.revision_id != shown.pk and c.resolved_at is None],
         "asked": asked,
-        "is_asked_here": any(row.is_asked for row in rows),
+        "is_asked_here": document.is_asked_here,
         "form": form or CommentForm(initial={"pointer": asked or ""}),
         "commenting": actions["comment"],
         "adding": actions["add_revision"],
@@ -90,7 +92,7 @@ def differences(request: HttpRequest, case_id: CaseId, number: int) -> HttpRespo
     user = user_of(request)
     shown = revision_or_404(request, case_id, number)
     reading.require(shown, user)
-    begin = _number(request.GET.get("from"), revision_page.begin_of(shown.case, shown, user))
+    begin = _number(request.GET.get("from"), revision_page.begin_of(shown, user))
     old = revision_or_404(request, case_id, begin) if begin else None
     context: dict[str, Any] = {
         **revision_page.docket_of(shown.case, "revisions"),
