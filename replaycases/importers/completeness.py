@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -12,6 +12,7 @@ from replaycases.importers.neutral import Boundary, ModelStep, NeutralRun, Note,
 
 State = Literal["recorded", "partly", "absent"]
 Mode = Literal["replay", "prefix", "forensic"]
+FORENSIC = "Nothing that could be replayed crosses a model or a tool: it can be read only."
 _COSTS: dict[Boundary, str] = {
     "model": "what the model was asked and said is unknown: nothing that it decided can be replayed",
     "tool": "what tools were asked and answered is unknown: no side effect can be checked",
@@ -73,6 +74,11 @@ def replayable_steps(run: NeutralRun, leave_out: Collection[int] = ()) -> int:
     return next(lacking, len(run.steps))
 
 
+def replays_something(steps: Iterable[Step]) -> bool:
+    """Whether these steps, of which each has its answer, are more than can be read."""
+    return any(boundary_of(step) in ("model", "tool") for step in steps)
+
+
 def is_whole(step: Step) -> bool:
     """Whether the file holds what was asked and what came back."""
     return step.answered and not (isinstance(step, ModelStep) and not step.request)
@@ -98,8 +104,8 @@ def _mode(run: NeutralRun, leave_out: Collection[int]) -> tuple[Mode, int, str]:
     reach = replayable_steps(run, leave_out)
     out = {number for number in leave_out if 0 < number <= reach}
     kept = [step for number, step in enumerate(run.steps[:reach], 1) if number not in out]
-    if not any(boundary_of(step) in ("model", "tool") for step in kept):
-        return "forensic", 0, "Nothing that could be replayed crosses a model or a tool: it can be read only."
+    if not replays_something(kept):
+        return "forensic", 0, FORENSIC
     if reach < len(run.steps):
         lacking = "request" if run.steps[reach].answered else "answer"
         place = f"Step {reach + 1} of {len(run.steps)}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replaycases.importers.call_ids import call_id_pointers
-from replaycases.importers.completeness import ends_open, replayable_steps
+from replaycases.importers.completeness import FORENSIC, ends_open, replayable_steps, replays_something
 from replaycases.importers.effects import check_effects, effect_of
 from replaycases.importers.filling import offered_tools, with_tools
 from replaycases.importers.findings import Gap, refused
@@ -44,6 +44,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
     kept, horizon = _kept(run, supplied)
     events = _events(kept, supplied, tools)
     gaps = gaps_in(run, supplied, [step for _, step in kept])
+    forensic = not replays_something(step for _, step in kept)
     document: dict[str, JSON] = {
         "schema_version": "2.0",
         "case_id": supplied.case_id,
@@ -63,7 +64,9 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
         "locale": supplied.locale or run.locale,
         "recorded_by": _recorded_by(run, supplied),
         "policies": [*run.policies, *supplied.policies] or None,
-        "horizon": horizon or None,
+        # Nothing stands before the end of what can only be read: a replay would be decided by its first call.
+        "horizon": (horizon and not forensic) or None,
+        "replayability": {"class": "non_replayable", "reason": FORENSIC} if forensic else None,
         "expected": supplied.expected,
     }
     return {**document, **{name: value for name, value in optional.items() if value is not None}}, gaps

@@ -8,7 +8,7 @@ import pytest
 
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.neutral import ClockStep, ModelStep, NeutralRun, RandomStep, RetrievalStep, ToolStep
-from replaycases.importers.registry import Imported, import_run
+from replaycases.importers.registry import Imported, import_run, to_case
 from replaycases.importers.supplied import Supplied
 from replaycases.importers.to_fixture import to_fixture
 from tests.importers.transcripts import answers, asks, call, says, supplied, system, transcript, user
@@ -207,6 +207,25 @@ def test_where_the_last_step_had_no_answer_and_is_left_out_what_is_left_is_a_pre
 def test_a_run_of_which_everything_is_left_out_can_only_be_read() -> None:
     result = import_run(transcript(*UNANSWERED), supplied=supplied(leave_out=(1, 2, 3, 4)))
     assert (result.report.mode, result.document["events"]) == ("forensic", [])
+
+
+@pytest.mark.parametrize("kept", [(), (1,), (1, 2)], ids=["nothing", "the clock alone", "the clock and a retrieval"])
+def test_what_can_only_be_read_is_marked_so_in_its_fixture_and_ends_at_no_horizon(kept: tuple[int, ...]) -> None:
+    steps = (
+        ClockStep(source="", now="2025-01-01T00:00:00Z"),
+        RetrievalStep(source="", query="q", parameters=None, chunks=[{"id": "1", "text": "t"}]),
+        ToolStep(source="", tool="t", arguments={}, answered=False),
+    )
+    out = tuple(number for number in (1, 2) if number not in kept)
+    choices = Supplied(case_id="c", incident_id="i", frozen_at="2025-01-01T00:00:00Z", leave_out=out)
+    made = to_case(NeutralRun(format="x", input={}, steps=steps), choices)
+    assert (made.report.mode, len(made.document["events"])) == ("forensic", len(kept))
+    assert "horizon" not in made.document
+    assert made.document["replayability"] == {"class": "non_replayable", "reason": made.report.why}
+
+
+def test_a_run_of_which_something_is_left_to_replay_is_not_marked_as_one_to_read() -> None:
+    assert "replayability" not in import_run(transcript(*UNANSWERED), supplied=supplied(leave_out=(2,))).document
 
 
 def test_a_run_cut_short_is_a_prefix() -> None:
