@@ -27,13 +27,14 @@ class Asker:
     soon: datetime
 
 
-Build = Callable[[Asker, Mapping[Name, Sequence[UUID]], int], QuerySet[Any, Any]]
-"""Makes the query, of values, of so many rows a part. `projects` are those of each part, none of them empty. It takes
-the person, the time and the projects as they are: what is computed from them would stay what it was the first time."""
+Build = Callable[[Asker, Mapping[Name, Sequence[UUID]], int], Sequence[QuerySet[Any, Any]]]
+"""Makes the parts of the query, of the same values and of so many rows each. `projects` are those of each part, none of
+them empty. It takes the person, the time and the projects as they are: what is computed from them would stay what it
+was the first time."""
 
 
 def rows(build: Build[Name], asker: Asker, projects: Mapping[Name, Sequence[UUID]], most: int) -> list[tuple[Any, ...]]:
-    """What the query gives."""
+    """What the parts give, one after the other."""
     kept = _kept_of(build, projects, most)
     with connection.cursor() as cursor:
         cursor.execute(kept.sql, kept.params(asker, projects))
@@ -52,9 +53,12 @@ class _Kept:
     def __init__(self, build: Build[Name], shape: Sequence[tuple[Name, int]], most: int) -> None:
         self._asker = Asker(user=User(pk=uuid4()), soon=datetime(2001, 2, 3, 4, 5, 6, 7, tzinfo=UTC))
         self._projects = {name: [uuid4() for _ in range(count)] for name, count in shape}
-        query = build(self._asker, self._projects, most).query
-        self.compiler = query.get_compiler(DEFAULT_DB_ALIAS)
-        self.sql, self._params = self.compiler.as_sql()
+        parts = [part.query.get_compiler(DEFAULT_DB_ALIAS) for part in build(self._asker, self._projects, most)]
+        written = [part.as_sql() for part in parts]
+        # Not Django's union, which allows no part an order and a limit of its own on SQLite.
+        self.sql = " UNION ALL ".join(f"SELECT * FROM ({sql}) AS part_{at}" for at, (sql, _) in enumerate(written))
+        self._params = [param for _, params in written for param in params]
+        self.compiler = parts[0]
 
     def params(self, asker: Asker, projects: Mapping[Any, Sequence[UUID]]) -> list[Any]:
         given = {_uuid(self._asker.user.pk): _uuid(asker.user.pk), _instant(self._asker.soon): _instant(asker.soon)}

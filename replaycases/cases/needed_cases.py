@@ -70,7 +70,7 @@ COLUMNS = (
     "stage_since",
     "lane",
     "evidence_expires_at",
-    "current_revision__number",
+    "revision",
     "own_work",
     "why",
 )
@@ -142,22 +142,25 @@ def _by_age(row: CaseRow) -> datetime:
     return row.stage_since
 
 
-def _arms(asker: Asker, projects: Mapping[Section, Sequence[UUID]], most: int) -> QuerySet[Case, Any]:
-    first, *others = (_arm(name, asker, those, most) for name, those in projects.items())
-    return first.union(*others, all=True)
+def _arms(asker: Asker, projects: Mapping[Section, Sequence[UUID]], most: int) -> list[QuerySet[Case, Any]]:
+    return [_arm(name, asker, those, most) for name, those in projects.items()]
 
 
 def _arm(name: Section, asker: Asker, projects: Sequence[UUID], most: int) -> QuerySet[Case, Any]:
     """The first of the cases that the section chooses, with what a list shows of them."""
     chosen = _CHOSEN[name](asker, projects)
-    rows = Case.objects.filter(pk__in=chosen.values("pk")[:most]).order_by()
+    if name in ("reviews", "drafts"):
+        # Chosen first: else the database would look up for every case what stands beside the few that are shown.
+        chosen = Case.objects.filter(pk__in=chosen.values("pk")[:most]).order_by()
+    number = FixtureRevision.objects.filter(pk=OuterRef("current_revision")).order_by().values("number")
     own_work = decisions.is_work_of(asker.user) if name == "reviews" else None
-    annotated = rows.annotate(
+    annotated = chosen.annotate(
         section=Value(name, output_field=CharField()),
+        revision=Subquery(number),
         own_work=ExpressionWrapper(own_work, BooleanField()) if own_work is not None else Value(False),
         why=_why(name),
     )
-    return annotated.values_list(*COLUMNS)
+    return annotated.values_list(*COLUMNS)[:most]
 
 
 def _why(name: Section) -> Subquery | Value | models.Case:

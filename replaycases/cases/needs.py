@@ -104,13 +104,13 @@ def _proposals(user: User, roles: Held) -> list[Proposal] | None:
     return list(rows.only(*_OF_PROPOSALS).order_by("proposed_at"))
 
 
-def _waiting(asker: Asker, projects: Mapping[str, Sequence[UUID]], most: int) -> QuerySet[Proposal, Any]:
+def _waiting(asker: Asker, projects: Mapping[str, Sequence[UUID]], most: int) -> list[QuerySet[Proposal, Any]]:
     wanted = Q()
     for sort, those in projects.items():
         wanted |= proposals.SORTS[sort][0] & Q(case__project__in=those)
     waiting = Proposal.objects.filter(wanted, state=ProposalState.PENDING).exclude(proposed_by=asker.user)
     waiting = waiting.exclude(decisions.is_work_of(asker.user, "case__"), kind=ProposalKind.OVERRIDE)
-    return waiting.order_by("proposed_at").values("pk")[:most]
+    return [waiting.order_by("proposed_at").values("pk")[:most]]
 
 
 def _findings(roles: Held) -> list[IncidentReport] | None:

@@ -12,7 +12,6 @@ from uuid import UUID
 import django_filters
 from django import forms
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -271,7 +270,7 @@ def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], zone: tzinfo) -> str
     return (
         f'<tr><th scope="row" class="id"><a href="{address}">{key}-{number}</a></th>'
         f'<td class="grow">{visible_html(title)}{marks}</td><td class="nw">{visible_html(incident)}</td>'
-        f"<td>{_stage(stage)}</td><td>{_lane(lane)}</td><td>{shown}</td>"
+        f"<td>{ui.stage_of(stage)}</td><td>{_lane(lane)}</td><td>{shown}</td>"
         f'<td class="nw">{_day(expires, zone)}</td><td class="r nw">{_day(at, zone)}</td></tr>'
     )
 
@@ -279,11 +278,6 @@ def _row(values: tuple[Any, ...], keys: Mapping[UUID, str], zone: tzinfo) -> str
 @cache
 def _list_address() -> str:
     return reverse("case_list")
-
-
-@cache
-def _stage(stage: str) -> str:
-    return render_to_string("parts/stage.html", ui.stage_of(stage))
 
 
 @cache

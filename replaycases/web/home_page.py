@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from replaycases.cases import lane_health, recent
@@ -17,9 +18,12 @@ from replaycases.cases.models import FlagReason, LaneName, Stage
 from replaycases.cases.needed_cases import MOST, CaseRow
 from replaycases.cases.needs import Needs
 from replaycases.cases.tallies import Tally
+from replaycases.web.templatetags.ui import icon
 
 SHOWN = 8
 SOON = timedelta(days=3)
+_URGENT = SafeString(' class="urgent"')
+_REASONS = {key: str(word) for key, word in FlagReason.choices}
 
 # The chart's measures, in its own units.
 HEIGHT, FOOT, HEAD, PITCH, WIDTH, BAR = 34, 14, 26, 21.6, 304, 12
@@ -111,12 +115,11 @@ DRAFT_STEPS: Mapping[str, DraftStep] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A case of a list with what only the page says: `left` until its evidence ends ("over" when it has), and whether
-    that is soon; how long it `waited`; the lane that may come `next`."""
+    """A case of a list with what only the page says: what is `left` until its raw evidence ends, drawn; how long it
+    `waited`; the lane that may come `next`."""
 
     case: CaseRow
-    left: str
-    soon: bool
+    left: SafeString
     waited: str
     next: str
     why: str
@@ -160,21 +163,27 @@ def span(left: timedelta) -> str:
 
 def _row(case: CaseRow) -> Row:
     now = timezone.now()
-    left = case.expires_at - now if case.expires_at else None
     return Row(
         case=case,
-        left="" if left is None else "over" if left <= timedelta(0) else span(left),
-        soon=left is not None and left <= SOON,
+        left=_left(case.expires_at, now),
         waited=span(now - case.stage_since),
         next=LaneName.BLOCKING.value if case.lane else LaneName.NONBLOCKING.value,
-        why=_why(case),
+        why=_REASONS.get(case.why, case.why.replace("_", " ")),
         step=DRAFT_STEPS.get(case.why),
     )
 
 
-def _why(case: CaseRow) -> str:
-    reasons = dict(FlagReason.choices)
-    return str(reasons.get(case.why, case.why.replace("_", " ")))
+def _left(ends: datetime | None, now: datetime) -> SafeString:
+    if ends is None:
+        return format_html('<span class="mute">{}</span>', "nothing ends")
+    left = ends - now
+    return format_html(
+        '<span{} title="{}">{}{}</span>',
+        _URGENT if left <= SOON else "",
+        f"{timezone.localtime(ends):%Y-%m-%d %H:%M %Z}",
+        icon("warn") if left <= SOON else "",
+        span(left) if left > timedelta(0) else "past its time",
+    )
 
 
 # --- lane health ----------------------------------------------------------------------------------------------------

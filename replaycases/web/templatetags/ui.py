@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from functools import cache
 
 from django import template
 from django.template import Context
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -32,6 +34,19 @@ def icon(name: str) -> SafeString | str:
     if not name:
         return ""
     return format_html('<svg class="i" aria-hidden="true"><use href="#i-{}"/></svg>', name)
+
+
+@register.simple_tag
+def case_url(route: str, readable_id: str) -> str:
+    """`{% url route readable_id %}` for pages with many cases: Django looks for the route anew for each of them."""
+    before, after = _around_id(route)
+    return f"{before}{readable_id}{after}"
+
+
+@cache
+def _around_id(route: str) -> tuple[str, str]:
+    before, _, after = reverse(route, args=["X-1"]).partition("X-1")
+    return before, after
 
 
 def _worded(css: str, look: labels.Look) -> SafeString:
@@ -106,11 +121,10 @@ def when(at: datetime | None, style: str = "minute") -> SafeString:
     )
 
 
-@register.inclusion_tag("parts/stage.html")
-def stage_of(stage: str) -> dict[str, Any]:
+@register.simple_tag
+@cache
+def stage_of(stage: str) -> SafeString:
     """Four squares and a word, in ink: a stage is not an outcome."""
     reached = STEPS.index(Stage(stage)) + 1 if stage in STEPS else 0
-    return {
-        "word": Stage(stage).label.lower(),
-        "squares": [{"x": x, "on": index < reached} for index, x in enumerate(("0.5", "11.5", "22.5", "33.5"))],
-    }
+    squares = [{"x": x, "on": index < reached} for index, x in enumerate(("0.5", "11.5", "22.5", "33.5"))]
+    return render_to_string("parts/stage.html", {"word": Stage(stage).label.lower(), "squares": squares})
