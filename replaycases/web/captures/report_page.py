@@ -20,9 +20,9 @@ STATES: Mapping[str, Look] = {
     "absent": Look(word="absent", css="dunno", icon="dash"),
 }
 MODES: Mapping[Mode, Look] = {
-    "replay": Look(word="Replay", css="", icon="play"),
-    "prefix": Look(word="Replay of a prefix", css="look", icon="warn"),
-    "forensic": Look(word="Forensic reading only", css="dunno", icon="q"),
+    "replay": Look(word="can be replayed", css="", icon="check"),
+    "prefix": Look(word="a prefix can be replayed", css="look", icon="warn"),
+    "forensic": Look(word="can only be read", css="dunno", icon="q"),
 }
 BOUNDARIES: Mapping[Boundary, str] = {
     "model": "what the model was asked and answered",
