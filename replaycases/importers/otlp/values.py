@@ -16,7 +16,10 @@ from replaycases.fixture.canonical import MAX_INTEGER
 from replaycases.fixture.pointer import ABSENT
 
 JSON = Any
-MAX_DEPTH = 64
+# `envelope.dump` writes what was read, with a writer that nests this deep. Around the value of an event's attribute
+# stand twelve objects and lists, and a key of an object takes four: the pair, its value, and both of its wrappers.
+WRITTEN_DEPTH = 254
+MAX_DEPTH = (WRITTEN_DEPTH - 12) // 4 - 1
 BIG = "a whole number beyond 2^53 - 1 is kept as text"
 NO_NUMBER = "a value that is no finite number is kept as text"
 TOO_DEEP = f"what is nested deeper than {MAX_DEPTH} was dropped"
@@ -47,7 +50,7 @@ _TYPES = {
 def attributes_of(pairs: JSON, faults: list[str], depth: int = 0) -> dict[str, JSON]:
     """A list of {key, value} as an object. A printer that wrote an object already is taken at its word."""
     if isinstance(pairs, dict):
-        return {intern(key): standing(value, faults) for key, value in pairs.items()}
+        return {intern(key): standing(value, faults, depth) for key, value in pairs.items()}
     found: dict[str, JSON] = {}
     for pair in pairs if isinstance(pairs, list) else ():
         if not isinstance(pair, dict) or not isinstance(pair.get("key"), str):
@@ -64,10 +67,7 @@ def attributes_of(pairs: JSON, faults: list[str], depth: int = 0) -> dict[str, J
 def plain(value: JSON, faults: list[str], depth: int = 0) -> JSON:
     """One AnyValue of OTLP JSON."""
     if not isinstance(value, dict):
-        return None if value is None else standing(value, faults)
-    if depth > MAX_DEPTH:
-        faults.append(TOO_DEEP)
-        return None
+        return None if value is None else standing(value, faults, depth)
     for name, inner in value.items():
         kind = _TYPES.get(name)
         if kind is not None:
@@ -78,38 +78,41 @@ def plain(value: JSON, faults: list[str], depth: int = 0) -> JSON:
 
 
 def _typed(kind: str, inner: JSON, faults: list[str], depth: int) -> JSON:
+    if kind in ("array", "object") and depth > MAX_DEPTH:
+        faults.append(TOO_DEEP)
+        return None
     if kind == "array":
         values = inner.get("values") if isinstance(inner, dict) else inner
         return [plain(item, faults, depth + 1) for item in values] if isinstance(values, list) else []
     if kind == "object":
         return attributes_of(inner.get("values") if isinstance(inner, dict) else inner, faults, depth + 1)
     if kind == "int":
-        return whole(inner, faults)
+        return whole(inner, faults, depth)
     if kind == "double":
-        return number(inner, faults)
+        return number(inner, faults, depth)
     if kind == "bool" and isinstance(inner, bool):
         return inner
-    return inner if isinstance(inner, str) else standing(inner, faults)
+    return inner if isinstance(inner, str) else standing(inner, faults, depth)
 
 
-def whole(value: JSON, faults: list[str]) -> int | str | JSON:
+def whole(value: JSON, faults: list[str], depth: int = 0) -> int | str | JSON:
     """An int64, that JSON holds as a text or as a number."""
     if isinstance(value, str):
         try:
             value = int(value) if len(value) <= 20 else value
         except ValueError:
             faults.append(UNREADABLE)
-    return standing(value, faults)
+    return standing(value, faults, depth)
 
 
-def number(value: JSON, faults: list[str]) -> JSON:
+def number(value: JSON, faults: list[str], depth: int = 0) -> JSON:
     """A double, that JSON holds as a number, or as a text where it is not finite."""
     if isinstance(value, str):
         try:
             value = float(value)
         except ValueError:
             faults.append(UNREADABLE)
-    return standing(value, faults)
+    return standing(value, faults, depth)
 
 
 def standing(value: JSON, faults: list[str], depth: int = 0) -> JSON:

@@ -193,12 +193,27 @@ def test_what_cannot_stand_in_a_fixture_is_kept_as_text_and_said(written: bytes,
     assert fault in (*found.spans[0].faults, *found.faults)
 
 
-def test_values_nested_too_deep_are_dropped_and_said() -> None:
-    inner: Any = "x"
-    for _ in range(70):
+def deep(levels: int, raw: int, inner: Any) -> Any:
+    """An AnyValue of so many objects, the innermost `raw` of them lists as a printer that knows no AnyValue writes them."""
+    for _ in range(raw):
         inner = [inner]
-    found = read(export(span(1, attributes={"x": inner})))
-    assert values.TOO_DEEP in found.spans[0].faults
+    made: Any = inner if raw else {"stringValue": "x"}
+    for _ in range(levels - raw):
+        made = {"kvlistValue": {"values": [{"key": "k", "value": made}]}}
+    return made
+
+
+@pytest.mark.parametrize("raw", [0, 1, 20])
+def test_values_nested_too_deep_are_dropped_and_said_and_all_others_are_dumped(raw: int) -> None:
+    here = [{"key": "x", "value": {"stringValue": "HERE"}}]
+    event = {"name": "e", "timeUnixNano": "7", "attributes": here}
+    data = export({**span(1), "attributes": here, "events": [event]})
+    for levels, dropped in ((values.MAX_DEPTH + 1, False), (values.MAX_DEPTH + 2, True), (values.MAX_DEPTH + 30, True)):
+        found = read(data.replace(b'{"stringValue":"HERE"}', json.dumps(deep(levels, raw, "x")).encode()))
+        assert (values.TOO_DEEP in found.spans[0].faults) == dropped
+        again = read(envelope.dump(found.spans))
+        assert [one.attributes for one in again.spans] == [one.attributes for one in found.spans]
+        assert [one.events for one in again.spans] == [one.events for one in found.spans]
 
 
 @pytest.mark.parametrize(
