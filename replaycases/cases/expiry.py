@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -16,7 +17,7 @@ from django.utils import timezone
 
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import LONGEST_RETENTION_DAYS, Project, User
-from replaycases.cases import events, evidence, reading, recipients
+from replaycases.cases import beats, events, evidence, reading, recipients
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Boundary,
@@ -93,13 +94,13 @@ def extend(actor: User, *, proposal: Proposal) -> Case:
 
 def end_with(actor: User, *, case: Case, brought: Iterable[Payload]) -> None:
     """The same bytes are the same evidence. Every case of the project that holds quarantined bytes among `brought` and
-    has no end yet, because it held them as redacted, ends with them from now on; also the case that brought them, as
-    redacted, while another one holds them raw. In the transaction that brings them, with the project's row locked."""
+    has no end yet, because it holds them as redacted without an approval from before those were asked for, ends with
+    them from now on. In the transaction that brings them, with the project's row locked."""
     raw = Payload.objects.filter(pk__in=[payload.pk for payload in brought], expires_at__isnull=False)
     for payload in raw.filter(classification=Classification.QUARANTINED).order_by("expires_at").defer("body"):
         endless = _holders(payload).filter(evidence_expires_at=None).select_related("project")
         for held in endless.order_by("number"):
-            _give_end(actor, case if held.pk == case.pk else held, payload, brought_by=case)
+            _give_end(actor, held, payload, brought_by=case)
 
 
 def _give_end(actor: User, case: Case, payload: Payload, *, brought_by: Case) -> None:
@@ -134,13 +135,13 @@ def look() -> int:
     for level in range(OVERDUE, 0, -1):
         reached = timezone.now() + WARNINGS[level - 1]
         due = Case.objects.filter(evidence_expires_at__lte=reached, expiry_warned__lt=level)
-        for case in due.select_related("project").order_by("evidence_expires_at")[:BATCH]:
-            warned += _warn(case, level)
+        first = due.select_related("project").order_by("evidence_expires_at")[:BATCH]
+        warned += beats.each(first, partial(_warn, level=level))
     return warned
 
 
 @transaction.atomic
-def _warn(case: Case, level: int) -> bool:
+def _warn(case: Case, *, level: int) -> bool:
     lock_project(case.project)
     unchanged = Case.objects.filter(
         pk=case.pk, evidence_expires_at=case.evidence_expires_at, expiry_warned=case.expiry_warned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -10,7 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import events, policies, texts
+from replaycases.cases import beats, events, policies, texts
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Case,
@@ -87,10 +88,13 @@ def look() -> int:
     _set_review_dates()
     raised = 0
     for reason, cases in _due().items():
-        for case in cases.select_related("project", "current_revision")[:BATCH]:
-            raise_flag(None, case=case, reason=reason, detail=_found(reason, case))
-            raised += 1
+        raised += beats.each(cases.select_related("project", "current_revision")[:BATCH], partial(_find, reason))
     return raised
+
+
+def _find(reason: FlagReason, case: Case) -> int:
+    raise_flag(None, case=case, reason=reason, detail=_found(reason, case))
+    return 1
 
 
 def _due() -> dict[FlagReason, QuerySet[Case]]:
@@ -133,13 +137,19 @@ def _found(reason: FlagReason, case: Case) -> str:
 
 def _set_review_dates() -> None:
     """A case that came into a lane is reviewed again after the project's interval."""
-    undated = Case.objects.filter(review_due_at=None).exclude(lane="")
-    for project in Project.objects.filter(Exists(undated.filter(project=OuterRef("pk")))):
-        with transaction.atomic():
-            lock_project(project)
-            undated.filter(project=project).update(
-                review_due_at=timezone.now() + timedelta(days=project.review_after_days)
-            )
+    projects = Project.objects.filter(Exists(_undated().filter(project=OuterRef("pk"))))
+    beats.each(projects, _set_review_dates_of)
+
+
+@transaction.atomic
+def _set_review_dates_of(project: Project) -> int:
+    lock_project(project)
+    due = timezone.now() + timedelta(days=project.review_after_days)
+    return _undated().filter(project=project).update(review_due_at=due)
+
+
+def _undated() -> QuerySet[Case]:
+    return Case.objects.filter(review_due_at=None).exclude(lane="")
 
 
 def _raise(actor: User | None, case: Case, reason: FlagReason, detail: str) -> ReviewFlag:

@@ -20,7 +20,7 @@ from django.db.models import F, Q, QuerySet
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import REQUESTS_REPLAYS, VOIDS_RUN_SETS
-from replaycases.cases import bell, comparing, declaring, events, evidence, numbers, policies, reading
+from replaycases.cases import beats, bell, comparing, declaring, events, evidence, numbers, policies, reading
 from replaycases.cases.clock import Now, after
 from replaycases.cases.models import (
     MAX_ATTEMPTS,
@@ -337,13 +337,12 @@ def void(actor: User, *, run_set: RunSet, reason: str) -> None:
 def sweep() -> None:
     """What keeps every promise when messages or workers are lost: take back expired leases, send again what nobody
     picked up, compute verdicts whose runs have all ended."""
-    for run in Run.objects.filter(state=RunState.LEASED, leased_until__lt=Now()).order_by("leased_until"):
-        _take_back(run)
+    beats.each(Run.objects.filter(state=RunState.LEASED, leased_until__lt=Now()).order_by("leased_until"), _take_back)
     bell.ring(_unanswered())
     comparing.refresh_waiting()
 
 
-def _take_back(run: Run) -> None:
+def _take_back(run: Run) -> bool:
     expired = Run.objects.filter(id=run.pk, state=RunState.LEASED, lease_token=run.lease_token, leased_until__lt=Now())
     try:
         with transaction.atomic():
@@ -353,8 +352,9 @@ def _take_back(run: Run) -> None:
                 _give_up_or_requeue(run.pk, expired, run.attempts, "its worker was lost or did not answer", delay=0)
     except LeaseLost:
         logger.info("run %s came back by itself", run.pk)
-    else:
-        logger.warning("run %s taken back from a lost worker, attempt %d", run.pk, run.attempts)
+        return False
+    logger.warning("run %s taken back from a lost worker, attempt %d", run.pk, run.attempts)
+    return True
 
 
 def _unanswered() -> list[UUID]:

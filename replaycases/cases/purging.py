@@ -20,7 +20,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import Project
-from replaycases.cases import events, evidence, sealing
+from replaycases.cases import beats, events, evidence, sealing
 from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import Capture, Case, Comparison, Control, Draft, FixtureRevision, Payload, Run
@@ -43,13 +43,16 @@ class Held:
 def look() -> int:
     """Destroy what is past its time, then forget the hours of the key ring that have passed. Returns how many payloads
     there were."""
-    destroyed = 0
-    for project in Project.objects.filter(pk__in=_due().values("project")):
-        while count := _destroy_some(project):
-            destroyed += count
-    for project in Project.objects.filter(pk__in=_ended().values("project")):
-        _settle(project)
+    destroyed = beats.each(Project.objects.filter(pk__in=_due().values("project")), _destroy_all)
+    beats.each(Project.objects.filter(pk__in=_ended().values("project")), _settle)
     _forget()
+    return destroyed
+
+
+def _destroy_all(project: Project) -> int:
+    destroyed = 0
+    while count := _destroy_some(project):
+        destroyed += count
     return destroyed
 
 
@@ -70,11 +73,12 @@ def _ended() -> QuerySet[Case]:
 
 
 @transaction.atomic
-def _settle(project: Project) -> None:
+def _settle(project: Project) -> int:
     """A case without raw evidence has no end: also where all of it was released before its time was over."""
     lock_project(project)
-    if not _due().filter(project=project).exists():
-        _ended().filter(project=project).update(evidence_expires_at=None)
+    if _due().filter(project=project).exists():
+        return 0
+    return _ended().filter(project=project).update(evidence_expires_at=None)
 
 
 @transaction.atomic

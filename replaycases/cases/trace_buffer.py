@@ -15,13 +15,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import ApiToken, Project, User
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import evidence
+from replaycases.cases import beats, evidence
 from replaycases.cases.models import BufferedTrace, CaptureRule, Payload, RuleKind, TraceBatch, TraceInbox
 from replaycases.cases.texts import NAME_CAP
 from replaycases.importers.otlp import envelope
@@ -89,15 +89,21 @@ def receive(sender: User, *, project: Project, signal: Signal, body: bytes, prot
 
 def look() -> int:
     """Drop what was kept for as long as anything is. Returns how many traces went."""
+    return beats.each(Project.objects.filter(pk__in=_old().values("project")), _drop_old)
+
+
+def _old() -> QuerySet[BufferedTrace]:
     over = timezone.now() - timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS)
-    gone = 0
-    for project in Project.objects.filter(pk__in=BufferedTrace.objects.filter(first_at__lt=over).values("project")):
-        old = BufferedTrace.objects.filter(project=project, first_at__lt=over).order_by("first_at")
-        while first := list(old.values_list("pk", flat=True)[:DROPPED_AT_ONCE]):
-            with transaction.atomic():
-                inbox = locked_inbox(project)
-                gone += len(_drop(inbox, first))
-                inbox.save()
+    return BufferedTrace.objects.filter(first_at__lt=over)
+
+
+def _drop_old(project: Project) -> int:
+    gone, old = 0, _old().filter(project=project).order_by("first_at")
+    while first := list(old.values_list("pk", flat=True)[:DROPPED_AT_ONCE]):
+        with transaction.atomic():
+            inbox = locked_inbox(project)
+            gone += len(_drop(inbox, first))
+            inbox.save()
     return gone
 
 

@@ -11,7 +11,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from replaycases.accounts import tokens
-from replaycases.accounts.models import User
+from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import capture_rules, decisions, drafts, evidence, people, trace_buffer, trace_captures
 from replaycases.cases.models import (
@@ -45,12 +45,17 @@ def of() -> factories.People:
     return factories.people(factories.project())
 
 
-@pytest.fixture
-def sender(of: factories.People) -> User:
-    _, secret = people.create_token(of.responder, project=of.project, name="collector", scopes=["captures"], days=1)
+def sending(person: User, project: Project) -> User:
+    """The person, as a program of theirs that sends."""
+    _, secret = people.create_token(person, project=project, name="collector", scopes=["captures"], days=1)
     user = tokens.authenticate(secret)
     assert user is not None
     return user
+
+
+@pytest.fixture
+def sender(of: factories.People) -> User:
+    return sending(of.responder, of.project)
 
 
 @pytest.fixture
@@ -225,11 +230,8 @@ def test_a_file_of_somebody_ends_no_sooner_for_having_come_from_a_collector_too(
 
 
 def test_who_captures_nothing_sends_nothing(of: factories.People) -> None:
-    _, secret = people.create_token(of.qa, project=of.project, name="collector", scopes=["captures"], days=1)
-    user = tokens.authenticate(secret)
-    assert user is not None
     with pytest.raises(PermissionDenied):
-        receive(user, as_json(chat()))
+        receive(sending(of.qa, of.project), as_json(chat()))
 
 
 def test_what_is_no_request_is_refused(sender: User) -> None:
@@ -437,10 +439,7 @@ def test_a_rule_is_there_once_and_can_be_switched_on_again(of: factories.People,
 def test_who_sent_any_of_it_approves_nothing_of_the_case_that_others_make_of_it(of: factories.People) -> None:
     senders = [factories.person(of.project, Role.RESPONDER, Role.PRIVACY_REVIEWER) for _ in range(3)]
     for number, person in enumerate(senders[:2], 1):
-        _, secret = people.create_token(person, project=of.project, name="collector", scopes=["captures"], days=1)
-        program = tokens.authenticate(secret)
-        assert program is not None
-        receive(program, as_json(chat(number, parent=number - 1)))
+        receive(sending(person, of.project), as_json(chat(number, parent=number - 1)))
     trace = BufferedTrace.objects.get()
     assert not StatementEdit.objects.exists()
     capture = trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
@@ -454,10 +453,7 @@ def test_who_sent_any_of_it_approves_nothing_of_the_case_that_others_make_of_it(
             senders[0], revision=revision, kind=DecisionKind.REDACTION, outcome=DecisionOutcome.APPROVED, note=""
         )
     # The same bytes once more, after a third program sent of the trace what is in them already.
-    _, secret = people.create_token(senders[2], project=of.project, name="collector", scopes=["captures"], days=1)
-    program = tokens.authenticate(secret)
-    assert program is not None
-    receive(program, as_json(chat(2, parent=1), chat(1)))
+    receive(sending(senders[2], of.project), as_json(chat(2, parent=1), chat(1)))
     again = trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
     assert (again, BufferedTrace.objects.get(pk=trace.pk).capture) == (capture, capture)
     assert decisions.own_work(senders[2], case)

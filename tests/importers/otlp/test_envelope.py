@@ -194,7 +194,7 @@ def test_what_cannot_stand_in_a_fixture_is_kept_as_text_and_said(written: bytes,
 
 
 def deep(levels: int, raw: int, inner: Any) -> Any:
-    """An AnyValue of so many objects, the innermost `raw` of them lists as a printer that knows no AnyValue writes them."""
+    """An AnyValue of so many objects, the innermost `raw` of them lists that are no AnyValue."""
     for _ in range(raw):
         inner = [inner]
     made: Any = inner if raw else {"stringValue": "x"}
