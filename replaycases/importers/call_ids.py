@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
-from replaycases.fixture.model_request import MESSAGE_KEYS
+from replaycases.importers.repeated import Repeated
 
 JSON = Any
 _ANSWERED = ("tool_call_id", "call_id", "tool_use_id", "toolCallId")
@@ -14,16 +15,15 @@ _LANGCHAIN_TYPES = ("human", "ai", "system", "tool", "function", "AIMessageChunk
 _NESTED = ("content", "parts")
 
 
-def call_id_pointers(request: JSON) -> list[str]:
-    """Pointers into the request, of OpenAI chat, OpenAI responses, Anthropic messages, messages with parts and those of
-    LangChain, whose messages have generated ids too, alike."""
-    return [
-        pointer
-        for key in MESSAGE_KEYS
-        if isinstance(request.get(key), list)
-        for at, message in enumerate(request[key])
-        for pointer in _of_message(f"/{key}/{at}", message)
-    ]
+class CallIds:
+    """Pointers into the requests of a run: of OpenAI chat, OpenAI responses, Anthropic messages, messages with parts
+    and those of LangChain, whose messages have generated ids too."""
+
+    def __init__(self) -> None:
+        self._messages = Repeated(lambda key, at, message: tuple(_of_message(f"/{key}/{at}", message)))
+
+    def of(self, request: JSON) -> list[str]:
+        return [pointer for made in self._messages.of(request).values() for pointer in chain.from_iterable(made)]
 
 
 def _of_message(base: str, message: JSON) -> Iterator[str]:

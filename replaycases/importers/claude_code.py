@@ -35,7 +35,7 @@ def sniff(file: ForeignFile) -> bool:
 
 def heads(file: ForeignFile) -> tuple[RunHead, ...]:
     found = []
-    for index, one in enumerate(conversations(_rows(file))):
+    for index, one in enumerate(file.read_once(_conversations)):
         label = " ".join([_session(one) or "session", *(part for part in one.lane[1:] if part)])
         source, started = one.lines[0].source, _started(one)
         found.append(RunHead(index=index, label=label[:100], source=source, started_at=started))
@@ -43,8 +43,7 @@ def heads(file: ForeignFile) -> tuple[RunHead, ...]:
 
 
 def read(file: ForeignFile, index: int) -> NeutralRun:
-    rows = _rows(file)
-    every = conversations(rows)
+    every = file.read_once(_conversations)
     one = every[index]
     said, notes = _said(one)
     assembled = reconstruct(said)
@@ -66,7 +65,7 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         notes=(*one.notes, *notes, *differing, *assembled.notes),
         cut="the last line of the file breaks off" if file.cut_line and not one.lane[1:] else "",
         ends_on_answer=assembled.ends_on_answer,
-        left_out=tuple(f"/{at}" for at, row in rows if not _is_line(row)),
+        left_out=file.read_once(_left_out),
         started_at=started,
         trace_id=_session(one),
     )
@@ -80,6 +79,14 @@ def _session(one: Conversation) -> str | None:
 def _rows(file: ForeignFile) -> list[tuple[int, dict[str, JSON]]]:
     listed = file.json if isinstance(file.json, list) else file.json_lines
     return [(at, row) for at, row in enumerate(listed) if isinstance(row, dict)]
+
+
+def _conversations(file: ForeignFile) -> list[Conversation]:
+    return conversations(_rows(file))
+
+
+def _left_out(file: ForeignFile) -> tuple[str, ...]:
+    return tuple(f"/{at}" for at, row in _rows(file) if not _is_line(row))
 
 
 def _is_line(row: dict[str, JSON]) -> bool:

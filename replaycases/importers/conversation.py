@@ -9,7 +9,7 @@ than one way. Ids elsewhere are never looked at, because they repeat within real
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,9 +22,10 @@ from replaycases.importers.exchanges import (
     ModelExchange,
     Recorded,
     Turn,
+    since,
 )
 from replaycases.importers.neutral import HumanStep, Note, Step, ToolStep
-from replaycases.importers.pairing import RanTools, ToldAnswers, hash_of, key_of
+from replaycases.importers.pairing import Names, RanTools, ToldAnswers, uncalled
 
 JSON = Any
 
@@ -65,7 +66,7 @@ class _Assembly:
     notes: list[Note] = field(default_factory=list)
     claimed: set[int] = field(default_factory=set)
     heard: set[str] = field(default_factory=set)
-    names: dict[int, str] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
 
     def run(self) -> None:
         self.ran = RanTools(self.recorded)
@@ -93,11 +94,11 @@ class _Assembly:
 
     def _people(self, sent: Sequence[Turn], source: str) -> None:
         """What people said since the agent spoke last, once: a request that is sent again repeats it."""
-        said = max((n for n, turn in enumerate(sent) if turn.role == "assistant"), default=None)
+        said = next((n for n in range(len(sent) - 1, -1, -1) if sent[n].role == "assistant"), None)
         if said is None:
             return
         people = [at for at in range(said + 1, len(sent)) if sent[at].role == "user" and not sent[at].answers]
-        known = self._known(sent) if people else []
+        known = self.names.of(sent) if people else []
         for at in people:
             if known[at] not in self.heard:
                 self.heard.add(known[at])
@@ -109,16 +110,6 @@ class _Assembly:
             self.notes.append(Note(kind="left_out", source=source, text=text, boundary="human"))
         else:
             self.steps.append(HumanStep(source=source, question=spoken.content, decision=turn.content))
-
-    def _known(self, sent: Sequence[Turn]) -> list[str]:
-        """A name for the conversation up to each turn. A turn that several requests share is looked at once."""
-        so_far, names = "", []
-        for turn in sent:
-            if id(turn) not in self.names:
-                self.names[id(turn)] = key_of(turn.raw)
-            so_far = hash_of(so_far + self.names[id(turn)])
-            names.append(so_far)
-        return names
 
     def _tools(self, at: int, exchange: ModelExchange) -> None:
         calls = exchange.asked
@@ -184,11 +175,12 @@ class _Assembly:
         seen: set[str] = set()
         for item in self.recorded:
             sent = item.sent if isinstance(item, ModelExchange | Ending) else ()
-            for answer in _uncalled(sent):
+            for answer in uncalled(sent):
                 if answer.source not in seen:
                     seen.add(answer.source)
                     self.notes.append(_note("result_without_call", answer.source, "an answer has no call before it"))
-            for source in (source for turn in sent for source in turn.unread if source not in seen):
+            fresh = (sent[at] for at in range(since(sent), len(sent)))
+            for source in (source for turn in fresh for source in turn.unread if source not in seen):
                 seen.add(source)
                 self.notes.append(unread_call(source))
 
@@ -215,14 +207,6 @@ def _tool(call: AskedCall, ran: ToolStep | None, answer: GivenAnswer | None, *, 
         call_id=call.call_id,
         timing=ran.timing if ran else None,
     )
-
-
-def _uncalled(sent: Sequence[Turn]) -> Iterator[GivenAnswer]:
-    called = False
-    for turn in sent:
-        if turn.answers and not called:
-            yield from turn.answers
-        called = bool(turn.calls) or (called and bool(turn.answers))
 
 
 def _ends_on_answer(steps: Sequence[Step]) -> bool:

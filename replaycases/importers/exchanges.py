@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from replaycases.importers.neutral import HumanStep, ModelStep, RetrievalStep, ToolStep
 
@@ -52,13 +52,40 @@ class Turn:
     unread: tuple[str, ...] = ()
 
 
+class Shared(Sequence[Turn]):
+    """A conversation as it stood when it was sent: the first turns of one list that is only ever added to. `since` is
+    how many the request before it held, so that nobody has to look at these again."""
+
+    def __init__(self, turns: list[Turn], since: int = 0) -> None:
+        self.turns, self.since, self._length = turns, since, len(turns)
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, at: int) -> Turn: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Turn]: ...
+    def __getitem__(self, at: int | slice) -> Turn | list[Turn]:
+        if isinstance(at, slice):
+            return [self.turns[n] for n in range(*at.indices(self._length))]
+        if not -self._length <= at < self._length:
+            raise IndexError(at)
+        return self.turns[at % self._length]
+
+
+def since(sent: Sequence[Turn]) -> int:
+    """From where on a request holds what no earlier one of the same conversation does, as far as it is known."""
+    return sent.since if isinstance(sent, Shared) else 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelExchange:
     """One model call: `step` for the fixture, `sent` the turns of its request, and of its response the calls it `asked`
     for, in order, and what it `said`."""
 
     step: ModelStep
-    sent: tuple[Turn, ...]
+    sent: Sequence[Turn]
     asked: tuple[AskedCall, ...] = ()
     said: JSON = None
 

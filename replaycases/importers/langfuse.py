@@ -45,12 +45,12 @@ class _Trace:
 def sniff(file: ForeignFile) -> bool:
     if not any(mark in file.data for mark in (b'"observations"', b'"traceId"', b'"parentObservationId"')):
         return False
-    return bool(_traces(file))
+    return bool(file.read_once(_traces))
 
 
 def heads(file: ForeignFile) -> tuple[RunHead, ...]:
     found = []
-    for index, trace in enumerate(_traces(file)):
+    for index, trace in enumerate(file.read_once(_traces)):
         label = text_or_none(trace.row.get("id")) or text_or_none(
             trace.observations[0][1].get("traceId") if trace.observations else None
         )
@@ -61,7 +61,7 @@ def heads(file: ForeignFile) -> tuple[RunHead, ...]:
 
 
 def read(file: ForeignFile, index: int) -> NeutralRun:
-    trace = _traces(file)[index]
+    trace = file.read_once(_traces)[index]
     records, twice = distinct(_records(trace))
     tree = Tree(langfuse_steps.with_tools(records))
     recorded, noted = langfuse_steps.recorded(tree)

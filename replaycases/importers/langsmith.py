@@ -34,7 +34,7 @@ def sniff(file: ForeignFile) -> bool:
 
 def heads(file: ForeignFile) -> tuple[RunHead, ...]:
     found = []
-    for index, (trace, records) in enumerate(_traces(file).items()):
+    for index, (trace, records) in enumerate(file.read_once(_traces).items()):
         tree = Tree(records)
         label = trace if 0 < len(trace) <= 100 else f"run {index}"
         found.append(RunHead(index=index, label=label, source=records[0].source, started_at=tree.started_at))
@@ -42,7 +42,7 @@ def heads(file: ForeignFile) -> tuple[RunHead, ...]:
 
 
 def read(file: ForeignFile, index: int) -> NeutralRun:
-    trace, records = list(_traces(file).items())[index]
+    trace, records = list(file.read_once(_traces).items())[index]
     tree = Tree(records)
     recorded, noted = langsmith_steps.recorded(tree)
     assembled = assemble(recorded)

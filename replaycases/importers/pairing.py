@@ -9,7 +9,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from replaycases.importers.exchanges import AgentTool, AskedCall, Ending, GivenAnswer, ModelExchange, Recorded, Turn
+from replaycases.importers.exchanges import (
+    AgentTool,
+    AskedCall,
+    Ending,
+    GivenAnswer,
+    ModelExchange,
+    Recorded,
+    Shared,
+    Turn,
+    since,
+)
 from replaycases.importers.neutral import ToolStep
 
 JSON = Any
@@ -69,7 +79,9 @@ class ToldAnswers:
         self.askers: dict[str, list[int]] = defaultdict(list)
         filed: set[int] = set()
         for at, item in enumerate(recorded):
-            for place, turn in enumerate(self._sent(at)):
+            sent = self._sent(at)
+            for place in range(since(sent), len(sent)):
+                turn = sent[place]
                 if turn.calls and id(turn) not in filed:
                     filed.add(id(turn))
                     self.places[_of_calls(turn.calls)].append((at, place))
@@ -132,10 +144,47 @@ def _of_calls(calls: tuple[AskedCall, ...]) -> str:
 
 def following(sent: Sequence[Turn], at: int) -> Iterator[GivenAnswer]:
     """The answers right after a turn."""
-    for turn in sent[at + 1 :]:
-        if not turn.answers:
+    for place in range(at + 1, len(sent)):
+        if not sent[place].answers:
             return
-        yield from turn.answers
+        yield from sent[place].answers
+
+
+def uncalled(sent: Sequence[Turn]) -> Iterator[GivenAnswer]:
+    """The answers that stand after no assistant turn with calls, in what a request adds to the one before it."""
+    begin = since(sent)
+    called = _is_called(sent, begin)
+    for place in range(begin, len(sent)):
+        turn = sent[place]
+        if turn.answers and not called:
+            yield from turn.answers
+        called = bool(turn.calls) or (called and bool(turn.answers))
+
+
+def _is_called(sent: Sequence[Turn], at: int) -> bool:
+    """Whether an answer at this place has its call before it, with nothing but answers between."""
+    before = next(
+        (sent[place] for place in range(at - 1, -1, -1) if sent[place].calls or not sent[place].answers), None
+    )
+    return before is not None and bool(before.calls)
+
+
+class Names:
+    """A name for a conversation up to each of its turns: equal beginnings have equal names. A turn that several
+    requests share is looked at once, and so is what a growing conversation held before."""
+
+    def __init__(self) -> None:
+        self.turns: dict[int, str] = {}
+        self.grown: dict[int, list[str]] = {}
+
+    def of(self, sent: Sequence[Turn]) -> list[str]:
+        names = self.grown.setdefault(id(sent.turns), []) if isinstance(sent, Shared) else []
+        for place in range(len(names), len(sent)):
+            turn = sent[place]
+            if id(turn) not in self.turns:
+                self.turns[id(turn)] = key_of(turn.raw)
+            names.append(hash_of((names[-1] if names else "") + self.turns[id(turn)]))
+        return names
 
 
 def key_of(value: JSON) -> str:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from replaycases.importers.conversation import Assembled, assemble
-from replaycases.importers.exchanges import ModelExchange, Turn
-from replaycases.importers.findings import refused
-from replaycases.importers.neutral import ModelStep
+from replaycases.importers.exchanges import ModelExchange, Shared, Turn
+from replaycases.importers.neutral import ModelStep, Note
 
 JSON = Any
 MAX_SENT = 2_000_000
-"""Messages in all requests of a run together: what a conversation of 2,000 answers and 2,000 other messages holds."""
+"""Messages in all requests of a run together: what a conversation of 2,000 answers and 2,000 other messages holds. They
+are shared and never copied; past it requests are not put together any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,43 +38,46 @@ class Said:
 
 
 def reconstruct(conversation: Iterable[Said]) -> Assembled:
-    """The steps of the run; its input is what was said before the first answer, besides the system text. Raises
-    ImportRefused where its requests would be too large to put together."""
+    """The steps of the run; its input is what was said before the first answer, besides the system text."""
+    opening: list[JSON] = []
+    notes: list[Note] = []
+    recorded: list[ModelExchange] = []
     turns: list[Turn] = []
     raws: list[JSON] = []
-    opening: list[JSON] = []
-    recorded: list[ModelExchange] = []
-    sent, known = 0, True
+    since, room, known = 0, MAX_SENT, True
     for said in conversation:
         if said.fresh:
-            turns, raws, known = [], [], True
+            turns, raws, since, known = [], [], 0, True
         known = known and not said.gap
         if said.turn.role == "assistant":
-            sent += len(turns)
-            if sent > MAX_SENT:
-                raise _too_long(said.turn.source)
-            recorded.append(_exchange(said, turns, raws if known else None))
+            if room >= 0 > room - len(turns):
+                notes.append(_too_long(said.turn.source))
+            room -= len(turns)
+            recorded.append(_exchange(said, Shared(turns, since), list(raws) if known and room >= 0 else None))
+            since = len(turns)
         elif said.turn.role != "system" and not recorded:
             opening.append(said.turn.raw)
         turns.append(said.turn)
         raws.append(said.turn.raw)
-    return replace(assemble(recorded, ending=turns), input={"messages": opening})
+    assembled = assemble(recorded, ending=Shared(turns, since))
+    return replace(assembled, input={"messages": opening}, notes=(*assembled.notes, *notes))
 
 
-def _exchange(said: Said, turns: list[Turn], raws: list[JSON] | None) -> ModelExchange:
+def _exchange(said: Said, sent: Shared, raws: list[JSON] | None) -> ModelExchange:
     step = ModelStep(
         source=said.turn.source,
         started_at=said.started_at,
         ended_at=said.ended_at,
-        request={} if raws is None else {"messages": list(raws)},
+        request={} if raws is None else {"messages": raws},
         response=said.response,
         usage=said.usage,
         serving=said.serving,
         reconstructed=True,
     )
-    return ModelExchange(step=step, sent=tuple(turns), asked=said.turn.calls, said=said.turn.content)
+    return ModelExchange(step=step, sent=sent, asked=said.turn.calls, said=said.turn.content)
 
 
-def _too_long(source: str) -> Exception:
-    hint = "Cut the file to the part that decided the outcome."
-    return refused("too-long", source, "the requests put together from so many messages would be too large", hint)
+def _too_long(source: str) -> Note:
+    text = "from here on requests are not put together: each would repeat too long a conversation"
+    cost = "only what comes before it can be replayed"
+    return Note(kind="left_out", source=source, text=text, cost=cost, boundary="model")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from replaycases.fixture.model import Fixture
 from replaycases.importers import chat_transcript, claude_code, langfuse, langsmith, recorded, vcr
 from replaycases.importers.completeness import Report, report_of
 from replaycases.importers.findings import Gap, refused
+from replaycases.importers.fixture_size import MAX_BYTES, require_room, written
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
 from replaycases.importers.http import bare
@@ -76,7 +76,9 @@ class Imported:
         return self.report.gaps
 
     def as_bytes(self) -> bytes:
-        return (json.dumps(self.document, ensure_ascii=False, indent=1) + "\n").encode()
+        """For people to read; in the shortest form where only that is no larger than a fixture may be."""
+        shown = written(self.document, indent=1)
+        return shown if len(shown) <= MAX_BYTES else written(self.document)
 
 
 def formats() -> tuple[str, ...]:
@@ -100,6 +102,7 @@ def import_run(data: bytes, *, format: str | None = None, supplied: Supplied) ->
 def to_case(run: NeutralRun, supplied: Supplied) -> Imported:
     """What a run becomes with what a person supplied. Raises as `import_run` does."""
     document, gaps = to_fixture(run, supplied)
+    require_room(gaps)
     report = report_of(run, gaps, leave_out=supplied.leave_out)
     imported = Imported(document=document, fixture=None, format=run.format, report=report, left_out=run.left_out)
     if supplied.expected is None:

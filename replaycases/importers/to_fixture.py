@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from replaycases.importers.call_ids import call_id_pointers
+from replaycases.importers.call_ids import CallIds
 from replaycases.importers.completeness import FORENSIC, ends_open, replayable_steps, replays_something
 from replaycases.importers.effects import check_effects, effect_of
 from replaycases.importers.filling import offered_tools, with_tools
 from replaycases.importers.findings import Gap, refused
+from replaycases.importers.fixture_size import size_gap
 from replaycases.importers.gaps import gaps_in
 from replaycases.importers.neutral import (
     ClockStep,
@@ -43,7 +44,7 @@ def to_fixture(run: NeutralRun, supplied: Supplied) -> tuple[dict[str, JSON], tu
     tools = offered_tools(run, supplied)
     kept, horizon = _kept(run, supplied)
     events = _events(kept, supplied, tools)
-    gaps = gaps_in(run, supplied, [step for _, step in kept])
+    gaps = _gaps(run, supplied, kept, events)
     forensic = not replays_something(step for _, step in kept)
     document: dict[str, JSON] = {
         "schema_version": "2.0",
@@ -83,12 +84,18 @@ def gaps_of(run: NeutralRun, supplied: Supplied) -> tuple[Gap, ...]:
     """What the fixture would lack, also while it still lacks a name or a time. Raises ImportRefused."""
     check_effects(supplied.effects)
     kept, _ = _kept(run, supplied)
-    return gaps_in(run, supplied, [step for _, step in kept])
+    return _gaps(run, supplied, kept, _events(kept, supplied, offered_tools(run, supplied)))
+
+
+def _gaps(run: NeutralRun, supplied: Supplied, kept: Numbered, events: list[dict[str, JSON]]) -> tuple[Gap, ...]:
+    too_large = size_gap(events)
+    return (*gaps_in(run, supplied, [step for _, step in kept]), *(() if too_large is None else (too_large,)))
 
 
 def _events(kept: Numbered, supplied: Supplied, tools: list[JSON] | None) -> list[dict[str, JSON]]:
+    ids = CallIds()
     events = [
-        _with_leniency(_event(seq, step, tools, supplied.effects), number, supplied)
+        _with_leniency(_event(seq, step, tools, supplied.effects, ids), number, supplied)
         for seq, (number, step) in enumerate(kept, 1)
     ]
     return _ungrouped(events)
@@ -152,11 +159,13 @@ def _ungrouped(events: list[dict[str, JSON]]) -> list[dict[str, JSON]]:
     return [{k: v for k, v in event.items() if k != "group" or members[v] > 1} for event in events]
 
 
-def _event(seq: int, step: Step, tools: list[JSON] | None, effects: Mapping[str, JSON]) -> dict[str, JSON]:
+def _event(
+    seq: int, step: Step, tools: list[JSON] | None, effects: Mapping[str, JSON], ids: CallIds
+) -> dict[str, JSON]:
     head: dict[str, JSON] = {"seq": seq}
     match step:
         case ModelStep():
-            return {**head, "boundary": "model", **_model(step, tools)}
+            return {**head, "boundary": "model", **_model(step, tools, ids)}
         case ToolStep():
             return {**head, "boundary": "tool", "attempt": f"event-{seq}", **_tool(step, effects)}
         case HumanStep():
@@ -170,9 +179,9 @@ def _event(seq: int, step: Step, tools: list[JSON] | None, effects: Mapping[str,
             return {**head, "boundary": "random", "name": step.name, "value": step.value}
 
 
-def _model(step: ModelStep, tools: list[JSON] | None) -> dict[str, JSON]:
+def _model(step: ModelStep, tools: list[JSON] | None, ids: CallIds) -> dict[str, JSON]:
     request = with_tools(step, tools)
-    generated = call_id_pointers(request)
+    generated = ids.of(request)
     event: dict[str, JSON] = {"request": request, "response": step.response}
     if step.usage is not None:
         event["usage"] = step.usage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections import Counter
@@ -10,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,17 +16,13 @@ from replaycases.importers.completeness import report_of
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.neutral import ModelStep, NeutralRun, ToolStep
 from replaycases.importers.registry import FORMATS, Recording, open_recording, to_case
+from tests.importers.damage import EDITS, closed, edit, opened, spliced
 from tests.importers.samples import ANSWERS, SAMPLES, WORDS
 from tests.importers.transcripts import supplied
 
 JSON = Any
 NAMES = sorted(SAMPLES)
 WORD = re.compile(r"(?:CALL|TOLD|SAID)-\d")
-ODD = st.sampled_from(
-    [None, True, 0, -1, 1e300, "", "x", "[", '"', "CALL-1", [], {}, [[]], [None], {"role": "user"}, {"type": []}, [{}],
-     {"content": "role"}, {"type": "constructor", "kwargs": 1}, "1970-01-01T00:00:00Z", "9999-12-31T23:59:59", 10**15]
-)  # fmt: skip
-EDITS = st.sampled_from(["drop", "twice", "swap", "odd", "move", "text", "nest"])
 ANY = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -83,49 +77,9 @@ def assert_sound(data: bytes) -> None:
         report_of(run, ())
 
 
-def opened(name: str) -> tuple[JSON, str]:
-    """The sample as a document and how it was written."""
-    data = SAMPLES[name]
-    if name.endswith(":lines") or name == "claude-code":
-        return [json.loads(line) for line in data.splitlines()], "lines"
-    if name.startswith("vcr"):
-        return yaml.safe_load(data), "yaml"
-    return json.loads(data), "json"
-
-
-def closed(document: JSON, how: str) -> bytes:
-    if how == "yaml":
-        return yaml.safe_dump(document).encode()
-    if how == "lines" and isinstance(document, list):
-        return "\n".join(json.dumps(row) for row in document).encode()
-    return json.dumps(document).encode()
-
-
-def places(value: JSON) -> list[tuple[JSON, Any]]:
-    """Every (holder, key) of the document; text that holds JSON is not opened."""
-    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    return [pair for key in keys for pair in ((value, key), *places(value[key]))]
-
-
-def edit(document: JSON, kind: str, draw: Any) -> None:
-    where = places(document)
-    if not where:
-        return
-    holder, key = draw(st.sampled_from(where))
-    if kind in ("twice", "swap", "move") and isinstance(holder, list):
-        item = holder[key]
-        if kind == "twice":
-            holder.insert(key, copy.deepcopy(item))
-        else:
-            holder.insert(draw(st.integers(0, len(holder) - 1)), holder.pop(key))
-    elif kind == "drop":
-        del holder[key]
-    elif kind == "text":
-        holder[key] = json.dumps(holder[key])
-    elif kind == "nest":
-        holder[key] = [holder[key]]
-    else:
-        holder[key] = copy.deepcopy(draw(ODD))
+def how_written(name: str) -> str:
+    lines = name.endswith(":lines") or name == "claude-code"
+    return "lines" if lines else "yaml" if name.startswith("vcr") else "json"
 
 
 STRUCTURED = [name for name in NAMES if name not in ("otlp:protobuf", "provider-response:stream")]
@@ -151,7 +105,8 @@ def test_every_format_has_a_sample() -> None:
 @given(data=st.data())
 @ANY
 def test_values_dropped_doubled_moved_and_retyped(name: str, data: st.DataObject) -> None:
-    document, how = opened(name)
+    how = how_written(name)
+    document = opened(SAMPLES[name], how)
     for kind in data.draw(st.lists(EDITS, min_size=1, max_size=5)):
         edit(document, kind, data.draw)
     assert_sound(closed(document, how))
@@ -161,12 +116,7 @@ def test_values_dropped_doubled_moved_and_retyped(name: str, data: st.DataObject
 @given(data=st.data())
 @ANY
 def test_bytes_cut_doubled_and_replaced(name: str, data: st.DataObject) -> None:
-    raw = SAMPLES[name]
-    start, end = sorted((data.draw(st.integers(0, len(raw))), data.draw(st.integers(0, len(raw)))))
-    piece = data.draw(
-        st.sampled_from([b"", raw[start:end] * 2, raw[start:end][::-1], b"\x00", b"\xff\xfe", b"NaN", b"\n"])
-    )
-    assert_sound(raw[:start] + piece + raw[end:])
+    assert_sound(spliced(SAMPLES[name], data.draw))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from replaycases.importers import chat_transcript, reconstructed
 from replaycases.importers.completeness import report_of
-from replaycases.importers.findings import ImportRefused
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.neutral import HumanStep, ModelStep, NeutralRun, ToolStep
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
@@ -229,11 +228,14 @@ def test_calls_that_are_objects_and_a_persons_own_tools_are_told_apart() -> None
     assert run.serving == {"requested_model": "m-1", "settings": {"temperature": 0}}
 
 
-def test_a_run_whose_requests_would_be_too_large_to_put_together_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_that_would_repeat_too_much_are_not_put_together_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(reconstructed, "MAX_SENT", 3)
-    with pytest.raises(ImportRefused) as caught:
-        read(user("hi"), *LOOKUP, says("more"), says("and more"))
-    assert (caught.value.finding.id, caught.value.finding.pointer) == ("import.too-long", "/messages/3")
+    run = read(user("hi"), *LOOKUP, says("more"), says("and more"))
+    assert [bool(step.request) for step in run.steps if isinstance(step, ModelStep)] == [True, False, False]
+    assert [(note.kind, note.source) for note in run.notes if note.boundary == "model"] == [("left_out", "/messages/3")]
+    assert report_of(run, ()).replayable == 2
 
 
 @pytest.mark.parametrize("raw", ["{", "[1]", '{"a":1,"a":2}', "NaN"])

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from replaycases.importers import fixture_size, registry
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.neutral import ClockStep, ModelStep, NeutralRun, RandomStep, RetrievalStep, ToolStep
-from replaycases.importers.registry import Imported, import_run, to_case
+from replaycases.importers.registry import Imported, import_run, open_recording, report_on, to_case
 from replaycases.importers.supplied import Supplied
 from replaycases.importers.to_fixture import to_fixture
 from tests.importers.transcripts import answers, asks, call, says, supplied, system, transcript, user
@@ -231,6 +233,42 @@ def test_a_run_of_which_something_is_left_to_replay_is_not_marked_as_one_to_read
 def test_a_run_cut_short_is_a_prefix() -> None:
     cut = transcript(user("hi"), asks(call("look")), answers("one"), asks(call("look")))
     assert import_run(cut, supplied=supplied()).document["horizon"] is True
+
+
+def long_talk() -> NeutralRun:
+    talk = [user("hi")]
+    for n in range(120):
+        talk += [asks(call("look", {"id": n}, id=f"c{n}")), answers("x" * 6000, id=f"c{n}")]
+    return open_recording(transcript(*talk)).read()
+
+
+def test_a_fixture_that_would_be_too_large_is_told_before_it_is_written_and_where_it_could_end() -> None:
+    run = long_talk()
+    (told,) = [gap.cost for gap in report_on(run, supplied()).gaps if gap.name == "size"]
+    fits = int(re.search(r"events 1 to (\d+) take", told)[1])  # type: ignore[index]
+    for after, fault in ((fits, []), (fits + 1, ["size"])):
+        assert [gap.name for gap in report_on(run, supplied(horizon_after=after)).gaps if gap.name == "size"] == fault
+    with pytest.raises(ImportRefused) as caught:
+        to_case(run, supplied())
+    assert (caught.value.finding.id, caught.value.finding.message) == ("import.too-long", told)
+
+
+def test_the_size_that_is_told_is_that_of_the_events_as_they_are_written() -> None:
+    events = imported().document["events"]
+    sizes = [len(fixture_size.written(event)) for event in events]
+    assert list(fixture_size.sizes_of(events)) == sizes
+
+
+def test_what_has_room_only_in_its_shortest_form_is_written_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, result = imported().as_bytes(), imported()
+    monkeypatch.setattr(registry, "MAX_BYTES", len(shown) - 1)
+    assert len(result.as_bytes()) < len(shown)
+    assert json.loads(result.as_bytes()) == json.loads(shown)
+
+
+def test_messages_that_requests_repeat_are_shared_and_not_copied() -> None:
+    first, *_, last = [step for step in long_talk().steps if isinstance(step, ModelStep)]
+    assert last.request["messages"][0] is first.request["messages"][0]
 
 
 def test_all_six_boundaries_become_events() -> None:

@@ -7,6 +7,7 @@ files, what the provider ran itself) stays a list of parts in `content`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from replaycases.importers.otlp.values import json_in, standing
 from replaycases.importers.turns import ANSWERS, CALLS, PROVIDER_RUN, provider_run, turn_of
 
 JSON = Any
+_LONG = 256
 LOST_TEXT = "arguments were recorded as an object: how the model wrote them is lost, their JSON text is written anew"
 
 
@@ -32,7 +34,7 @@ class Turns:
 
     def of(self, message: JSON, source: str) -> tuple[Turn, ...]:
         """The turns of one recorded message; several where it answers several calls."""
-        key = orjson.dumps(message)
+        key = _key(message)
         found = self._known.get(key)
         if found is None:
             faults: list[str] = []
@@ -45,7 +47,7 @@ class Turns:
         """The messages of a recorded request, each equal one as the same object."""
         if not isinstance(messages, list):
             return messages
-        return [self._same.setdefault(orjson.dumps(message), message) for message in messages]
+        return [self._same.setdefault(_key(message), message) for message in messages]
 
     def _turn(self, chat: JSON, source: str) -> Turn:
         for place in provider_run(chat, source):
@@ -111,6 +113,12 @@ class Turns:
     def _text(self, arguments: JSON, source: str) -> str:
         self.notes.add("content_lost", source, LOST_TEXT, boundary="tool")
         return json.dumps(arguments, ensure_ascii=False)
+
+
+def _key(message: JSON) -> bytes:
+    """Equal for equal messages; of a long one its digest, so that it is not kept twice."""
+    text = orjson.dumps(message)
+    return text if len(text) < _LONG else hashlib.blake2b(text, digest_size=32).digest()
 
 
 def blocks_in(content: JSON) -> JSON:

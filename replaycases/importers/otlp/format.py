@@ -29,13 +29,13 @@ def sniff(file: ForeignFile) -> bool:
 def heads(file: ForeignFile) -> tuple[RunHead, ...]:
     return tuple(
         RunHead(index=at, label=_label(name, at), source=trace.spans[0].source, started_at=_start(trace))
-        for at, (name, trace) in enumerate(_traces(file).items())
+        for at, (name, trace) in enumerate(file.read_once(_traces).items())
     )
 
 
 def read(file: ForeignFile, run: int) -> NeutralRun:
     export = _export(file)
-    trace = list(_traces(file).values())[run]
+    trace = list(file.read_once(_traces).values())[run]
     return run_of(
         trace.spans, trace.records, cut=export is not None and export.cut, faults=export.faults if export else ()
     )
