@@ -21,6 +21,7 @@ from replaycases.api.authentication import HasScope, TokenAuthentication
 from replaycases.api.schema import ApiSchema
 from replaycases.api.scoping import visible
 from replaycases.cases import evidence, reading
+from replaycases.cases.incoming import announced
 from replaycases.cases.models import Payload
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class ApiViewSet(GenericViewSet[Any]):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_UPLOAD_BYTES + MULTIPART_SLACK:
+        if (announced(request.META) or 0) > settings.MAX_UPLOAD_BYTES + MULTIPART_SLACK:
             raise errors.BodyTooLarge
 
     def get_queryset(self) -> Any:

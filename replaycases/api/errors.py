@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import ValidationError as DjangoValidationError
+from django.http import UnreadablePostError
 from rest_framework import status
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import APIException, ParseError, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -119,6 +120,8 @@ def translated(error: Exception) -> Exception:
     if isinstance(error, EvidenceDamaged):
         logger.error("%s", error)
         return StoredDamage(f"Stored evidence is damaged: {error}.")
+    if isinstance(error, UnreadablePostError):
+        return ParseError("The body broke off before the length that was announced. Nothing was kept: send it again.")
     if isinstance(error, RingInvalid):
         logger.error("%s", error)
         return KeyRingAway()

@@ -14,7 +14,7 @@ from typing import Literal
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
@@ -22,6 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from replaycases.accounts import tokens
 from replaycases.accounts.models import Scope, User
 from replaycases.cases import evidence, trace_buffer
+from replaycases.cases.incoming import announced
 from replaycases.cases.key_ring import KeyMissing, RingInvalid
 from replaycases.cases.trace_buffer import BufferFull, Received, Signal
 from replaycases.importers.findings import ImportRefused
@@ -65,6 +66,8 @@ def _answered(request: HttpRequest, signal: Signal) -> HttpResponse:
         return _error(Refused(400, str(refusal.finding)), protobuf=protobuf)
     except evidence.EvidenceTooLarge:
         return _error(Refused(413, "The body is larger than this server keeps."), protobuf=protobuf)
+    except UnreadablePostError:
+        return _error(Refused(400, "The body broke off before the length that was announced."), protobuf=protobuf)
     except BufferFull:
         full = "The buffer of the project is full of traces that are still being written. Send this again later."
         return _error(Refused(429, full), protobuf=protobuf)
@@ -104,7 +107,7 @@ def _body(request: HttpRequest) -> bytes:
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("gzip", "identity", ""):
         raise Refused(415, "Send the body as it is, or packed with gzip.")
-    if int(request.META.get("CONTENT_LENGTH") or 0) > most:
+    if (announced(request.META) or 0) > most:
         raise too_large
     body = _sent(request, most + 1)
     if encoding == "gzip":

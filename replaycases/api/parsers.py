@@ -10,6 +10,9 @@ from django.conf import settings
 from rest_framework.parsers import BaseParser
 
 from replaycases.api.errors import BadDocument, BodyTooLarge
+from replaycases.cases import incoming
+from replaycases.cases.evidence import EvidenceTooLarge
+from replaycases.cases.incoming import Incoming
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.importers.foreign_file import MAX_BYTES
@@ -35,14 +38,14 @@ class StrictJSONParser(BaseParser):
 
 
 class RawParser(BaseParser):
-    """Any body as the bytes that came, as `file`, within the cap of captures. Raises BodyTooLarge (413)."""
+    """Any body as it came, as `file`, written down within the cap of captures. Raises BodyTooLarge (413)."""
 
     media_type = "*/*"
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> dict[str, bytes]:
-        data = stream.read(LARGEST_CAPTURE + 1)
-        if len(data) > LARGEST_CAPTURE:
-            raise BodyTooLarge
-        return {"file": data}
+    ) -> dict[str, Incoming]:
+        try:
+            return {"file": incoming.received(incoming.pieces(stream), most=LARGEST_CAPTURE)}
+        except EvidenceTooLarge:
+            raise BodyTooLarge from None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.db import transaction
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
 from replaycases.cases import behalf, events, evidence, expiry, held_documents, numbers, policies, texts
+from replaycases.cases.incoming import Incoming
 from replaycases.cases.models import Capture, Origin
 from replaycases.importers import recorded
 from replaycases.importers.registry import Recording, open_recording
@@ -19,7 +22,7 @@ def bring(
     actor: User,
     *,
     project: Project,
-    data: bytes,
+    data: bytes | Incoming,
     origin: Origin,
     name: str = "",
     format: str | None = None,
@@ -28,14 +31,13 @@ def bring(
     on_behalf_of: User | None = None,
     evidence_days: int | None = None,
 ) -> Capture:
-    """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is. What
-    our own recorder wrote has it as its origin, by whichever way it came. Raises ImportRefused for a file that no
-    importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a time that is too long,
-    EvidenceTooLarge, EvidenceDestroyed while what the project has of it is past its time and about to be destroyed."""
+    """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is: they
+    are not read again then. What our own recorder wrote has it as its origin, by whichever way it came. Raises
+    ImportRefused for a file that no importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a
+    time that is too long, EvidenceTooLarge, EvidenceDestroyed while what the project has of it is past its time and
+    about to be destroyed."""
     access.require(actor, project, *CAPTURES)
-    recording = open_recording(data, format=format)
-    if recording.format.name == recorded.NAME:
-        origin = Origin.RECORDER
+    digest = evidence.digest_of(data) if isinstance(data, bytes) else data.digest
     said = {
         "name": texts.kept(name, cap=texts.NAME_CAP, field="name"),
         "trace_id": texts.kept(trace_id, cap=texts.NAME_CAP, field="trace_id"),
@@ -43,27 +45,30 @@ def bring(
     }
     behalf.require_member(project, actor, on_behalf_of)
     expires_at = expiry.expiry_for(project, evidence_days)
+    there = _there(project, digest)
+    if there is not None:
+        return there
+    plain = data if isinstance(data, bytes) else data.read()
+    found = _found(project, plain, format)
     with transaction.atomic():
         policies.require_roles_locked(actor, project, *CAPTURES)
-        kept = Capture.objects.filter(project=project, purged_at=None)
-        there = kept.filter(payload__digest=evidence.digest_of(data)).first()
+        there = _there(project, digest)
         if there is not None:
-            require_there(there)
             return there
-        payload = evidence.store(project, data, media_type=CAPTURE_TYPE, expires_at=expires_at)
+        payload = evidence.store(project, plain, media_type=CAPTURE_TYPE, expires_at=expires_at)
         capture = Capture.objects.create(
             project=project,
             number=numbers.take(project, "next_capture_number"),
             payload=payload,
-            origin=origin,
-            format=recording.format.name,
-            runs=len(recording.runs),
+            origin=Origin.RECORDER if found.format == recorded.NAME else origin,
+            format=found.format,
+            runs=found.runs,
             **said,
             captured_by=actor,
             on_behalf_of=on_behalf_of,
             expires_at=payload.expires_at or expires_at,
         )
-        held_documents.of_capture(capture, recording)
+        held_documents.of_capture(capture, found.documents)
         events.record(
             actor=actor,
             action="capture.brought",
@@ -71,7 +76,7 @@ def bring(
             project=project,
             object_hash=payload.digest,
             after={
-                "origin": origin,
+                "origin": capture.origin,
                 "format": capture.format,
                 "runs": capture.runs,
                 "size": payload.size,
@@ -79,6 +84,34 @@ def bring(
             },
         )
     return capture
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What is kept of a recording in the open: the importer's name, how many runs, the digests of documents."""
+
+    format: str
+    runs: int
+    documents: list[str]
+
+
+def _found(project: Project, data: bytes, format: str | None) -> _Found:
+    """Before any lock is taken; what was read for it is let go again."""
+    recording = open_recording(data, format=format)
+    return _Found(
+        format=recording.format.name,
+        runs=len(recording.runs),
+        documents=held_documents.in_recording(project, recording),
+    )
+
+
+def _there(project: Project, digest: str) -> Capture | None:
+    """The capture that holds these bytes already. Raises EvidenceDestroyed where its time is over."""
+    kept = Capture.objects.filter(project=project, purged_at=None, payload__digest=digest)
+    there = kept.select_related("project", "payload").defer("payload__body").first()
+    if there is not None:
+        require_there(there)
+    return there
 
 
 def recording_of(actor: User, capture: Capture) -> Recording:

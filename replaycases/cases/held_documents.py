@@ -25,15 +25,21 @@ BATCH = 1000
 _PLACE = re.compile(r"\Achunk#\d+\Z")
 
 
-def of_capture(capture: Capture, recording: Recording) -> None:
-    """Note what its runs were given. A run that cannot be read holds nothing."""
-    _note(capture.project, (name for run in range(len(recording.runs)) for name in _of_run(recording, run)), capture)
+def in_recording(project: Project, recording: Recording) -> list[str]:
+    """The digests of what its runs were given. A run that cannot be read holds nothing."""
+    return _digests(project, (name for run in range(len(recording.runs)) for name in _of_run(recording, run)))
+
+
+def of_capture(capture: Capture, digests: Iterable[str]) -> None:
+    """Note what its runs were given, as `in_recording` found it."""
+    _note(capture.project, digests, capture)
 
 
 def of_revision(revision: FixtureRevision, fixture: Fixture) -> None:
     """Note what the fixture's retrievals answered."""
     names = (name for event in fixture.events if event.boundary == "retrieval" for name in _ids(event.chunks or ()))
-    _note(revision.case.project, names, revision)
+    project = revision.case.project
+    _note(project, _digests(project, names), revision)
 
 
 def holding(reader: User, name: str) -> QuerySet[HeldDocument]:
@@ -65,8 +71,11 @@ def _ids(chunks: Iterable[JSON]) -> Iterator[str]:
             yield name
 
 
-def _note(project: Project, names: Iterable[str], holder: Capture | FixtureRevision) -> None:
+def _digests(project: Project, names: Iterable[str]) -> list[str]:
+    return sorted({digest_of(project, name) for name in names})
+
+
+def _note(project: Project, digests: Iterable[str], holder: Capture | FixtureRevision) -> None:
     field = "capture" if isinstance(holder, Capture) else "revision"
-    digests = sorted({digest_of(project, name) for name in names})
     rows = [HeldDocument(project=project, digest=digest, **{field: holder}) for digest in digests]
     HeldDocument.objects.bulk_create(rows, batch_size=BATCH)

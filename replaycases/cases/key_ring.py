@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import TextIO
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
+TAG_BYTES = 16
 # 90 days of evidence and a good deal more: a chain is walked no further.
 LONGEST_WALK = 24 * 366
 
@@ -78,7 +80,7 @@ class KeyRing:
     def wrap(self, data_key: bytes, *, hour: int, context: bytes) -> tuple[str, bytes]:
         """(the ring key's id, the wrapped data key)."""
         current = self.keys[-1]
-        return current.id, seal(current.of(hour), data_key, context=context)
+        return current.id, bytes(seal(current.of(hour), data_key, context=context))
 
     def at(self, hour: int) -> KeyRing:
         """The same keys with what comes before `hour` forgotten."""
@@ -92,16 +94,24 @@ class KeyRing:
         return open_seal(found.of(hour), wrapped, context=context)
 
 
-def seal(key: bytes, plain: bytes, *, context: bytes) -> bytes:
-    """AES-256-GCM with a random nonce in front; `context` is authenticated with it."""
-    nonce = secrets.token_bytes(NONCE_BYTES)
-    return nonce + AESGCM(key).encrypt(nonce, plain, context)
+def seal(key: bytes, plain: bytes, *, context: bytes) -> bytearray:
+    """AES-256-GCM: a random nonce, the ciphertext, the tag; `context` is authenticated with them. In one place of that
+    length, and no copy beside it."""
+    nonce, end = secrets.token_bytes(NONCE_BYTES), NONCE_BYTES + len(plain)
+    sealed = bytearray(end + TAG_BYTES)
+    sealed[:NONCE_BYTES] = nonce
+    encryptor = Cipher(algorithms.AES256(key), modes.GCM(nonce)).encryptor()
+    encryptor.authenticate_additional_data(context)
+    encryptor.update_into(plain, memoryview(sealed)[NONCE_BYTES:])
+    encryptor.finalize()
+    sealed[end:] = encryptor.tag
+    return sealed
 
 
 def open_seal(key: bytes, sealed: bytes, *, context: bytes) -> bytes:
     """Raises SealBroken."""
     try:
-        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], context)
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], memoryview(sealed)[NONCE_BYTES:], context)
     except (InvalidTag, ValueError):
         raise SealBroken("sealed evidence was changed, moved, or sealed under another key") from None
 

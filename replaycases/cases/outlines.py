@@ -64,14 +64,8 @@ class RunChoice:
     refused: str = ""
 
 
-def opened(capture: Capture) -> Recording:
-    """The capture, read again. Raises EvidenceDestroyed once its time is over."""
-    captures.require_there(capture)
-    return open_recording(evidence.read(capture.payload), format=capture.format)
-
-
 def of_run(capture: Capture, run: int) -> Outline:
-    """Raises as `opened`, and ImportRefused for a run that is not there or cannot be read."""
+    """Raises EvidenceDestroyed once its time is over, ImportRefused for a run that is not there or cannot be read."""
     captures.require_there(capture)
     return _remembered(capture.payload_id, capture.format, run)
 
@@ -89,8 +83,11 @@ def require_fits(shown: Outline, supplied: Supplied) -> None:
 @lru_cache(maxsize=REMEMBERED)
 def _remembered(payload_id: UUID, format: str, run: int) -> Outline:
     """Of bytes that never change; it holds nothing of what was said in them."""
-    payload = Payload.objects.get(pk=payload_id)
-    return outline(open_recording(evidence.read(payload), format=format), run)
+    return outline(_recording(payload_id, format), run)
+
+
+def _recording(payload_id: UUID, format: str) -> Recording:
+    return open_recording(evidence.read(Payload.objects.get(pk=payload_id)), format=format)
 
 
 def outline(recording: Recording, run: int) -> Outline:
@@ -107,11 +104,23 @@ def outline(recording: Recording, run: int) -> Outline:
 
 
 def choices(capture: Capture) -> tuple[RunChoice, ...]:
-    """Its runs to choose from; () where the file cannot be read any more. Raises as `opened`."""
+    """Its runs to choose from; () where the file cannot be read any more. Raises EvidenceDestroyed."""
+    captures.require_there(capture)
     try:
-        recording = opened(capture)
+        return _remembered_choices(capture.payload_id, capture.format)
     except ImportRefused:
         return ()
+
+
+def heads(capture: Capture) -> tuple[RunHead, ...]:
+    """Its runs in the order of the file. Raises EvidenceDestroyed, ImportRefused."""
+    captures.require_there(capture)
+    return tuple(choice.head for choice in _remembered_choices(capture.payload_id, capture.format))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered_choices(payload_id: UUID, format: str) -> tuple[RunChoice, ...]:
+    recording = _recording(payload_id, format)
     if len(recording.runs) > COUNTED_RUNS:
         return tuple(RunChoice(head=head) for head in recording.runs)
     return tuple(_choice(recording, head) for head in recording.runs)

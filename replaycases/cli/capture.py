@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from replaycases.cli.output import say, say_json
-from replaycases.cli.reading import read_bytes
+from replaycases.cli.reading import opened
 from replaycases.cli.server import Server, add_server_options
 
 _SAID = ("project", "format", "name", "symptom", "trace_id", "evidence_days")
@@ -39,10 +39,11 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    data, server = read_bytes(options.file), Server(options)
+    server = Server(options)
     said = {name: value for name in _SAID if (value := getattr(options, name)) is not None}
     query = urlencode({"name": options.file.name, **said}, errors="replace")
-    is_new, kept = server.post_bytes(f"/api/v1/captures/?{query}", data)
+    with opened(options.file) as data:
+        is_new, kept = server.post_file(f"/api/v1/captures/?{query}", data)
     if not isinstance(kept, dict) or not all(name in kept for name in _SHOWN):
         raise server.misunderstood()
     shown = server.get_json(f"/api/v1/captures/{quote(str(kept['id']), safe='')}/")

@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.lane_index import LANE_FILE
@@ -34,19 +34,39 @@ class Refused(Exception):
 
 
 def read_bytes(path: Path) -> bytes:
-    """A regular file's bytes, at most LARGEST. A pipe or device is refused: it might never end, or never begin."""
+    """A regular file's bytes, at most LARGEST."""
+    with opened(path) as stream:
+        try:
+            data = stream.read(LARGEST + 1)
+        except OSError as error:
+            raise _unread(path, error) from None
+    if len(data) > LARGEST:
+        raise _too_large(path)
+    return data
+
+
+def opened(path: Path) -> IO[bytes]:
+    """A regular file of at most LARGEST bytes. A pipe or device is refused: it might never end, or never begin."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb", closefd=True) as stream:
-            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
-            data = stream.read(LARGEST + 1) if regular else b""
+        stream = os.fdopen(descriptor, "rb")
     except OSError as error:
-        raise Refused(USAGE, f"{path}: cannot be read: {error.strerror}. Name a file that exists.") from None
-    if not regular:
-        raise Refused(USAGE, f"{path}: cannot be read: not a regular file. Save its content to a file and name that.")
-    if len(data) > LARGEST:
-        raise Refused(USAGE, f"{path}: larger than {LARGEST} bytes, and so nothing that is read here")
-    return data
+        raise _unread(path, error) from None
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST:
+        return stream
+    stream.close()
+    if found.st_size > LARGEST:
+        raise _too_large(path)
+    raise Refused(USAGE, f"{path}: cannot be read: not a regular file. Save its content to a file and name that.")
+
+
+def _unread(path: Path, error: OSError) -> Refused:
+    return Refused(USAGE, f"{path}: cannot be read: {error.strerror}. Name a file that exists.")
+
+
+def _too_large(path: Path) -> Refused:
+    return Refused(USAGE, f"{path}: larger than {LARGEST} bytes, and so nothing that is read here")
 
 
 def is_folder(path: Path) -> bool:

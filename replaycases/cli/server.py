@@ -57,9 +57,10 @@ class Server:
         data = orjson.dumps(document)
         return self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
 
-    def post_bytes(self, path: str, data: bytes) -> tuple[bool, Any]:
-        """Whether the server made something new of it, and its answer."""
-        headers = {**self._headers, "Content-Type": "application/octet-stream"}
+    def post_file(self, path: str, data: IO[bytes]) -> tuple[bool, Any]:
+        """Send a regular file as it is read. Whether the server made something new of it, and its answer."""
+        length = str(os.fstat(data.fileno()).st_size)
+        headers = {**self._headers, "Content-Type": "application/octet-stream", "Content-Length": length}
         answer = self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
         return self._status == http.HTTPStatus.CREATED, answer
 

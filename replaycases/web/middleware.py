@@ -7,11 +7,12 @@ import logging
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict, UnreadablePostError
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from replaycases.cases.evidence import EvidenceDamaged, EvidenceDestroyed
+from replaycases.cases.incoming import announced
 from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.policies import InvalidTransition
 from replaycases.cases.reading import ReasonNeeded
@@ -52,16 +53,20 @@ def _holds_nul(query: QueryDict) -> bool:
 
 
 class BodyLimit:
-    """A body that is larger than what is kept of it could be is refused before any of it is read (413)."""
+    """A body that is larger than what is kept of it could be is refused before any of it is read (413), and one that
+    comes in chunks without saying how long it is (411): Django would take it for an empty one."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         longest = settings.MAX_UPLOAD_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        length = request.headers.get("Content-Length", "")
-        small = not (length.isascii() and length.isdigit()) or int(length) <= longest
-        if small or request.path.startswith("/v1/"):  # the receiver of traces has a cap of its own, and says it itself
+        length = announced(request.META)
+        if request.path.startswith("/v1/"):  # the receiver of traces has a cap of its own, and says it itself
+            return self.get_response(request)
+        if length is None and "chunked" in request.headers.get("Transfer-Encoding", "").lower():
+            return JsonResponse({"detail": "Send the body with its length (Content-Length)."}, status=411)
+        if length is None or length <= longest:
             return self.get_response(request)
         if request.path.startswith("/api/"):
             return JsonResponse({"detail": "The body is larger than this server accepts."}, status=413)
@@ -71,8 +76,8 @@ class BodyLimit:
 class ErrorPages:
     """On every page a state that does not allow what was asked is a 409, as a missing right is a 403, with the
     form where only the reason to read raw evidence is missing; raw evidence whose time was over is a 410; stored bytes
-    that no longer have their digest are a 500 that says which to restore, with nothing of them shown; and a key ring
-    that cannot be read is a 503."""
+    that no longer have their digest are a 500 that says which to restore, with nothing of them shown; a key ring that
+    cannot be read is a 503; and a body that broke off is a 400."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -90,6 +95,8 @@ class ErrorPages:
         if isinstance(exception, EvidenceDamaged):
             logger.error("%s", exception)
             return render(request, "500.html", {"damage": str(exception)}, status=500)
+        if isinstance(exception, UnreadablePostError):
+            return render(request, "400.html", status=400)
         if isinstance(exception, RingInvalid):
             logger.error("%s", exception)
             return render(request, "503.html", status=503)

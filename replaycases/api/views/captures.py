@@ -25,8 +25,9 @@ from replaycases.api.parsers import LARGEST_CAPTURE, RawParser
 from replaycases.api.serializers import captures as shown
 from replaycases.api.serializers.cases import CaseSerializer
 from replaycases.api.serializers.ways_in import CapturedTrace
-from replaycases.cases import captures, drafts, outlines, trace_captures
+from replaycases.cases import captures, drafts, incoming, outlines, trace_captures
 from replaycases.cases.evidence import EvidenceDestroyed
+from replaycases.cases.incoming import Incoming
 from replaycases.cases.models import Capture, Draft, Origin
 from replaycases.importers.findings import ImportRefused
 
@@ -63,7 +64,7 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_CAPTURE + MULTIPART_SLACK:
+        if (incoming.announced(request.META) or 0) > LARGEST_CAPTURE + MULTIPART_SLACK:
             raise errors.BodyTooLarge
 
     @extend_schema(
@@ -76,12 +77,12 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         """Send a file with recorded runs: as the body, with the rest in the query, or as `file` of a multipart body.
         The same bytes are one capture, answered as it is with 200. 422 with the finding where no importer reads it."""
         data = cast("Any", request.data).get("file")
-        if isinstance(data, bytes):
+        if isinstance(data, Incoming):
             said = self._shaped(shown.NewCapture, request.query_params.dict())
         else:
             said = self.checked(shown.CaptureUpload)
-            data = said.pop("file").read()
-        if len(data) > LARGEST_CAPTURE:
+            data = incoming.held(said.pop("file"))
+        if data.size > LARGEST_CAPTURE:
             raise errors.BodyTooLarge
         begun = timezone.now()
         capture = captures.bring(self.user, data=data, origin=Origin.API, **said)
@@ -108,7 +109,7 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         capture.report, capture.refused = None, None
         if capture.purged_at is None:
             try:
-                capture.report = outlines.outline(outlines.opened(capture), int(run)).report
+                capture.report = outlines.of_run(capture, int(run)).report
             except ImportRefused as refusal:
                 capture.refused = refusal.finding
             except EvidenceDestroyed:
@@ -119,7 +120,7 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     @action(detail=True, pagination_class=None)
     def runs(self, request: Request, pk: str) -> Response:
         """The runs of the file, in its order."""
-        return Response(shown.RunHeadsSerializer({"runs": outlines.opened(self.get_object()).runs}).data)
+        return Response(shown.RunHeadsSerializer({"runs": outlines.heads(self.get_object())}).data)
 
     @extend_schema(responses=shown.DraftInFullSerializer, filters=False, operation_id="captures_runs_draft_retrieve")
     @action(detail=True, url_path="runs/<int:run>/draft", pagination_class=None)

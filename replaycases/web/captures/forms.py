@@ -8,7 +8,8 @@ from django import forms
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import texts
+from replaycases.cases import incoming, texts
+from replaycases.cases.incoming import Incoming
 from replaycases.cases.models import Origin
 from replaycases.web.forms import ProjectForm, projects_where, validate_size
 from replaycases.web.members import members_of
@@ -78,12 +79,11 @@ class CaptureForm(ProjectForm):
     def origin(self) -> Origin:
         return Origin.UPLOAD if self.source == "file" else Origin.PASTE
 
-    def data_of_trace(self) -> bytes:
+    def data_of_trace(self) -> bytes | Incoming:
         file = self.cleaned_data.get("file")
         # A browser sends each line end of a text as \r\n; a file that was copied from had \n, and its digest is wanted.
         text = self.cleaned_data["text"].replace("\r\n", "\n") if not file else ""
-        data: bytes = file.read() if file else text.encode("utf-8", "surrogatepass")
-        return data
+        return incoming.held(file) if file else text.encode("utf-8", "surrogatepass")
 
     def name_of_trace(self) -> str:
         file = self.cleaned_data.get("file")
