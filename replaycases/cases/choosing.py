@@ -13,6 +13,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import drafts, outlines, policies
 from replaycases.cases.models import Capture, Draft
+from replaycases.importers.outline import reach
 
 JSON = Any
 
@@ -36,22 +37,29 @@ def choose_steps(
     ends_after: int | None,
 ) -> Draft:
     """Of the steps `shown` (numbers from 1) only the `kept` ones stay; those not shown stay as they were. The draft
-    ends after step `ends_after`, None for where the recording ends. Raises ValidationError where nothing would be left
-    and for a step that there is not, and as `drafts.save` and `outlines.of_run`."""
+    ends after step `ends_after`, None for where the recording ends, and before the first step that is kept and lacks
+    its answer. Raises ValidationError where nothing would be left and for a step that it could not end after, and as
+    `drafts.save` and `outlines.of_run`."""
     access.require(actor, capture.project, *CAPTURES)
     steps = outlines.of_run(capture, run).steps
-    whole = {line.number for line in steps if not line.lost}
-    if ends_after is not None and ends_after not in whole:
-        raise ValidationError({"ends_after": f"There is no step {ends_after} that the draft could end after."})
     with transaction.atomic():
         policies.require_roles_locked(actor, capture.project, *CAPTURES)
         before = {number for number in _chosen(capture, run).get("leave_out", ()) if number not in shown}
-        out = (before | (set(shown) - set(kept))) & whole
-        left = sum(number not in out and number <= (ends_after or len(steps)) for number in whole)
+        out = (before | (set(shown) - set(kept))) & {line.number for line in steps}
+        whole = reach(steps, out)
+        if ends_after is not None and not 1 <= ends_after <= whole:
+            raise ValidationError({"ends_after": _cannot_end(ends_after, whole, len(steps))})
+        left = sum(number not in out for number in range(1, (ends_after or whole) + 1))
         if not left:
             raise ValidationError({"keep": "Nothing would be left. Keep the steps that decided the outcome."})
         horizon = left if ends_after is not None else None
         return choose(actor, capture=capture, run=run, parts={"leave_out": sorted(out), "horizon_after": horizon})
+
+
+def _cannot_end(after: int, whole: int, steps: int) -> str:
+    if not 1 <= after <= steps:
+        return f"There is no step {after} that the draft could end after."
+    return f"Step {whole + 1} lacks its answer: leave it out, or the draft ends before it and not after step {after}."
 
 
 def ends_after(choices: Mapping[str, JSON], whole: int) -> int | None:

@@ -15,7 +15,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import behalf, captures, events, evidence, intake, policies, reading, recorded_results, texts
 from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import AuditEvent, Capture, Case, Draft
+from replaycases.cases.models import AuditEvent, Capture, Case, Draft, Payload
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.effects import check_effects
 from replaycases.importers.registry import Imported, to_case
@@ -63,7 +63,12 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
 
 
 def choices_of(draft: Draft) -> dict[str, JSON]:
-    chosen: dict[str, JSON] = json.loads(evidence.read(draft.choices))["choices"]
+    return choices_in(draft.choices)
+
+
+def choices_in(payload: Payload) -> dict[str, JSON]:
+    """What `save` kept in these bytes."""
+    chosen: dict[str, JSON] = json.loads(evidence.read(payload))["choices"]
     return chosen
 
 

@@ -5,23 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
+from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.cases import captures, drafts, recorded_results
+from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
+from replaycases.cases import captures, drafts, evidence, recorded_results
 from replaycases.cases import untouched as untouched_checks
-from replaycases.cases.models import Draft
+from replaycases.cases.models import Draft, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
-from replaycases.fixture.model import Fixture
 from replaycases.importers.completeness import Report
 from replaycases.importers.final_message import final_message
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.registry import report_on, to_case
-from replaycases.importers.supplied import supplied_from
+from replaycases.importers.neutral import NeutralRun
+from replaycases.importers.registry import open_recording, report_on, to_case
+from replaycases.importers.supplied import Supplied, supplied_from
 from replaycases.verdict.rulings import CheckResult
 
 JSON = Any
+# Drafts whose last trial is remembered by a process.
+REMEMBERED = 32
 # Stands in for an expectation while there is none, so that the rest of a draft can be looked at.
 _NOTHING_EXPECTED: JSON = {"boundary": ["x"], "tool_sequence": {"id": "x", "tools": [], "mode": "exact"}}
 
@@ -29,60 +35,78 @@ _NOTHING_EXPECTED: JSON = {"boundary": ["x"], "tool_sequence": {"id": "x", "tool
 @dataclass(frozen=True, kw_only=True)
 class Preview:
     """`refused` says what still has to be supplied; `findings` what is wrong with the fixture as it would be, the
-    expectation's first; `warnings` what a reviewer would see. `results` are of the recorded run, {} without a valid
-    fixture with an expectation. `untouched` says of checks what they name and the run does not have. `message`: the
-    recording holds a final one."""
+    expectation's first; `warnings` what a reviewer would see. `fixture_hash` and `boundary` are of the fixture, "" and
+    () while it is none; `results` are of the recorded run, {} without a valid fixture with an expectation. `untouched`
+    says of checks what they name and the run does not have. `message`: the recording holds a final one."""
 
     report: Report | None = None
-    fixture: Fixture | None = None
+    fixture_hash: str = ""
+    boundary: tuple[str, ...] = ()
     refused: Finding | None = None
     findings: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
-    results: dict[str, CheckResult] = field(default_factory=dict)
+    results: Mapping[str, CheckResult] = field(default_factory=dict)
     untouched: Mapping[str, str] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
     message: bool = False
 
     @property
     def is_fixture(self) -> bool:
-        return self.fixture is not None
+        return bool(self.fixture_hash)
 
     @property
     def incident_is_seen(self) -> bool:
         """Whether every check that is the incident is violated in the recorded run: what a red replay must show."""
-        boundary = self.fixture.boundary if self.fixture else ()
-        return bool(boundary) and all(self.results[check].result == "violated" for check in boundary)
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """The checks that are the incident and that the recorded run keeps."""
-        return recorded_results.incident_held(self.fixture, self.results) if self.fixture else ()
+        return bool(self.boundary) and all(self.results[check].result == "violated" for check in self.boundary)
 
 
 def preview(actor: User, draft: Draft) -> Preview:
     """Raises as `captures.recording_of`; whatever else is wrong with the draft is part of the answer."""
-    run = captures.recording_of(actor, draft.capture).read(draft.run)
-    chosen = drafts.choices_of(draft)
+    access.require(actor, draft.capture.project, *READS_QUARANTINED_EVIDENCE)
+    captures.require_there(draft.capture)
+    return _remembered(draft.choices_id, draft.capture.payload_id, draft.capture.format, draft.run)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered(choices_id: UUID, payload_id: UUID, format: str, run: int) -> Preview:
+    """Of bytes that never change: a long run is read and judged once, and not for each of a draft's pages. Neither its
+    events nor the fixture are kept for that, only what checks and findings say of them."""
+    payloads = Payload.objects.in_bulk([choices_id, payload_id])
+    recorded = open_recording(evidence.read(payloads[payload_id]), format=format).read(run)
+    return _tried(recorded, {**drafts.choices_in(payloads[choices_id]), "run": run})
+
+
+def _tried(run: NeutralRun, chosen: Mapping[str, JSON]) -> Preview:
     try:
-        supplied = supplied_from({**chosen, "run": draft.run})
-        report = report_on(run, supplied)
+        supplied = supplied_from(chosen)
     except ImportRefused as refused:
         return Preview(refused=refused.finding)
     try:
         made = to_case(run, supplied)
     except ImportRefused as refused:
-        return Preview(report=report, refused=refused.finding)
+        return _reported(run, supplied, refused.finding)
     except FixtureInvalid as invalid:
-        return Preview(report=report, findings=_ordered(invalid.findings))
+        return Preview(report=report_on(run, supplied), findings=_ordered(invalid.findings))
     if made.fixture is None:
-        return Preview(report=report, findings=_without_expectation(made.document))
+        return Preview(report=made.report, findings=_without_expectation(made.document))
+    results = recorded_results.results_of(made.fixture, run, supplied)
     return Preview(
-        report=report,
-        fixture=made.fixture,
+        report=made.report,
+        fixture_hash=made.fixture.fixture_hash,
+        boundary=made.fixture.boundary,
         warnings=made.fixture.warnings,
-        results=recorded_results.results_of(made.fixture, run, supplied),
+        results=results,
         untouched=untouched_checks.untouched(made.fixture),
+        held=recorded_results.incident_held(made.fixture, results),
         message=final_message(run) is not None,
     )
+
+
+def _reported(run: NeutralRun, supplied: Supplied, why: Finding) -> Preview:
+    try:
+        return Preview(report=report_on(run, supplied), refused=why)
+    except ImportRefused as refused:
+        return Preview(refused=refused.finding)
 
 
 def _without_expectation(document: dict[str, JSON]) -> tuple[Finding, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
 
 from replaycases.fixture.model_request import CATALOGUE_KEYS, tool_names
-from replaycases.importers.completeness import is_whole, replayable_steps
+from replaycases.importers.completeness import is_whole
 from replaycases.importers.neutral import (
     Boundary,
     ModelStep,
@@ -25,9 +26,8 @@ Ending = Literal["answered", "failed", "no answer"]
 @dataclass(frozen=True, kw_only=True)
 class StepLine:
     """One step. `number` counts from 1; `name` is the tool's or the draw's, "" for others; `seconds` is None where the
-    file does not hold both times. Steps with the same `group` were asked for together. `whole`: the file holds what was
-    asked and what came back. A `lost` step is the first one that is not whole, or stands after it: it cannot be
-    replayed unless those before it that are not whole are left out."""
+    file does not hold both times. Steps with the same `group` were asked for together. A step that is not `whole` lacks
+    its answer or its request: a draft that keeps it ends before it."""
 
     number: int
     boundary: Boundary
@@ -38,16 +38,18 @@ class StepLine:
     seconds: float | None
     group: int | None
     whole: bool
-    lost: bool
 
 
 def outline_of(run: NeutralRun) -> tuple[StepLine, ...]:
-    whole = replayable_steps(run)
     failed = {note.source for note in run.notes if note.kind == "failed_call"}
-    return tuple(
-        _line(number, step, failed=step.source in failed, lost=number > whole)
-        for number, step in enumerate(run.steps, 1)
-    )
+    return tuple(_line(number, step, failed=step.source in failed) for number, step in enumerate(run.steps, 1))
+
+
+def reach(lines: Sequence[StepLine], leave_out: Collection[int]) -> int:
+    """How many of the steps a draft can go through that leaves these out: it ends before the first one that lacks its
+    answer or its request."""
+    lacking = (line.number - 1 for line in lines if not line.whole and line.number not in leave_out)
+    return next(lacking, len(lines))
 
 
 def called_tools(run: NeutralRun) -> tuple[str, ...]:
@@ -68,7 +70,7 @@ def offered_tools(run: NeutralRun) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _line(number: int, step: Step, *, failed: bool, lost: bool) -> StepLine:
+def _line(number: int, step: Step, *, failed: bool) -> StepLine:
     begun, ended = _instant(step.started_at), _instant(step.ended_at)
     return StepLine(
         number=number,
@@ -80,7 +82,6 @@ def _line(number: int, step: Step, *, failed: bool, lost: bool) -> StepLine:
         seconds=(ended - begun).total_seconds() if begun and ended else None,
         group=step.group if isinstance(step, ToolStep) else None,
         whole=is_whole(step),
-        lost=lost,
     )
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.utils import timezone
 
-from replaycases.cases import captures, choosing, drafts, previews
+from replaycases.cases import captures, choosing, drafts, evidence, outlines, previews
 from replaycases.cases.models import Capture, Origin
 from replaycases.cases.previews import Preview
 from replaycases.importers.findings import ImportRefused
+from replaycases.web.captures import timeline_page
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
@@ -119,6 +121,37 @@ def test_a_draft_ends_after_a_step_whatever_is_left_out_before(of: factories.Peo
     assert choosing.ends_after(chosen, 5) == 4
 
 
+def test_an_unanswered_step_is_left_out_and_the_draft_goes_on(of: factories.People) -> None:
+    data = transcript(
+        user("x"), asks(call("look_up", id="a"), call("refund", id="b")), answers("1", id="b"), says("Ok")
+    )
+    capture = captures.bring(of.responder, project=of.project, data=data, origin=Origin.PASTE)
+    lines = outlines.of_run(capture, 0).steps
+    assert [line.whole for line in lines] == [True, False, True, True]
+    assert timeline_page.chosen_of({}, lines).left == 1
+    with pytest.raises(ValidationError, match="Step 2 lacks its answer"):
+        steps(of, capture, range(1, 5), {1, 2, 3, 4}, 3)
+    chosen = steps(of, capture, range(1, 5), {1, 3, 4}, 3)
+    assert chosen == {"leave_out": [2], "horizon_after": 2}
+    assert timeline_page.chosen_of(chosen, lines).left == 2
+    found = tried(of, capture, **NAMED, leave_out=[2], expected=EXPECTED)
+    assert found.report is not None
+    assert [gap.declared for gap in found.report.gaps if gap.name == "left_out_unanswered"] == [False]
+    assert found.is_fixture
+
+
+def test_a_trial_is_remembered_and_shown_no_more_once_the_capture_is_destroyed(
+    of: factories.People, capture: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = drafts.save(of.responder, capture=capture, run=0, choices={**NAMED, "expected": EXPECTED})
+    found = previews.preview(of.responder, draft)
+    monkeypatch.setattr(previews, "to_case", None)
+    assert previews.preview(of.responder, draft) is found
+    draft.capture.purged_at = timezone.now()
+    with pytest.raises(evidence.EvidenceDestroyed):
+        previews.preview(of.responder, draft)
+
+
 def test_something_must_be_left(of: factories.People, capture: Capture) -> None:
     with pytest.raises(ValidationError, match="Nothing would be left"):
         steps(of, capture, range(1, 6), set())
@@ -128,20 +161,19 @@ def test_something_must_be_left(of: factories.People, capture: Capture) -> None:
 
 def test_what_is_chosen_of_a_step_reaches_the_fixture(of: factories.People, capture: Capture) -> None:
     other = {"tool": "escalate", "arguments": {}, "outcome": {"type": "result", "value": 1}, "origin": "authored"}
-    found = tried(
-        of,
-        capture,
+    chosen = {
         **NAMED,
-        expected=EXPECTED,
-        leave_out=[1],
-        optional=[2],
-        alternatives={"4": [other]},
-        ignore=[{"tool": "refund", "pointer": "/note"}],
-        policies=[{"name": "p", "version": "1", "sha256": "a" * 64}],
-    )
-    assert found.fixture is not None, found
-    looked_up, _, refund, _ = found.fixture.events
+        "expected": EXPECTED,
+        "leave_out": [1],
+        "optional": [2],
+        "alternatives": {"4": [other]},
+        "ignore": [{"tool": "refund", "pointer": "/note"}],
+        "policies": [{"name": "p", "version": "1", "sha256": "a" * 64}],
+    }
+    fixture = drafts.imported(of.responder, drafts.save(of.responder, capture=capture, run=0, choices=chosen)).fixture
+    assert fixture is not None
+    looked_up, _, refund, _ = fixture.events
     assert looked_up.optional
     assert refund.match.ignore == ("/note",)
     assert refund.alternatives[0].tool == "escalate"
-    assert found.fixture.policies[0]["name"] == "p"
+    assert fixture.policies[0]["name"] == "p"

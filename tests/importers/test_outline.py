@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replaycases.importers.neutral import ModelStep, NeutralRun, Note, ToolStep
-from replaycases.importers.outline import called_tools, outline_of
+from replaycases.importers.outline import called_tools, outline_of, reach
 from replaycases.importers.registry import open_recording, report_on
 from replaycases.importers.supplied import Supplied
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
@@ -38,9 +38,11 @@ def test_how_a_step_ended_is_told_apart() -> None:
     assert [line.ending for line in lines] == ["failed", "failed", "no answer"]
 
 
-def test_what_stands_after_a_step_that_is_not_whole_is_lost() -> None:
+def test_a_draft_ends_before_the_first_step_that_is_kept_and_not_whole() -> None:
     steps = [ToolStep(source=f"/{n}", tool="a", arguments={}, answered=n != 1) for n in range(3)]
-    assert [line.lost for line in outline_of(run(*steps))] == [False, True, True]
+    lines = outline_of(run(*steps))
+    assert [line.whole for line in lines] == [True, False, True]
+    assert (reach(lines, ()), reach(lines, {2})) == (1, 3)
 
 
 def test_a_step_took_what_lies_between_two_times_of_one_clock() -> None:

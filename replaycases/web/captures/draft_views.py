@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
@@ -45,16 +46,22 @@ def unreadable(request: HttpRequest, capture: Capture, run: int, why: str) -> Ht
     return render(request, "captures/gone.html", context, status=410 if captures.is_gone(capture) else 409)
 
 
-def closed(request: HttpRequest, shared: dict[str, Any], title: str) -> HttpResponse | None:
+def closed(
+    request: HttpRequest, shared: dict[str, Any], title: str, *, refused: forms.BaseForm | None = None
+) -> HttpResponse | None:
     """The page in place of a draft that is not open to this person: what was chosen may quote the recording, and it is
-    tried on it. None where it is open, and in the answer to what they sent."""
+    tried on it. It says what is wrong in the form that was `refused`, and gives back what they sent. None where the
+    draft is open."""
     draft = shared["draft"]
     if draft is None:
         return None
     raw = shared["raw"] = raw_reading.of(request, draft, back=request.path)
-    if not raw.asks or request.POST:
+    if not raw.asks:
         return None
-    return render(request, "captures/closed.html", {**shared, "title": title})
+    sent = [(name, value) for name, value in request.POST.items() if value and name != "csrfmiddlewaretoken"]
+    errors = [said for found in refused.errors.values() for said in found] if refused is not None else []
+    context = {**shared, "title": title, "sent": sent, "errors": errors}
+    return render(request, "captures/closed.html", context, status=422 if request.method == "POST" else 200)
 
 
 @login_required
@@ -65,9 +72,10 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
     if found.outline is None:
         return unreadable(request, capture, run, found.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="draft")
-    asks = closed(request, shared, "Run record")
-    if asks is not None:
-        return asks
+    if request.method != "POST":
+        asks = closed(request, shared, "Run record")
+        if asks is not None:
+            return asks
     choices = _choices(shared["draft"])
     form = RunRecordForm(request.POST or None, choices=choices, called=found.outline.tools)
     if request.method == "POST" and form.is_valid():
@@ -82,6 +90,9 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
             messages.success(request, "The run record is kept in the draft.")
             then = "capture_expectation" if request.POST.get("then") == "expectation" else "capture_draft"
             return redirect(then, capture.readable_id, run)
+    asks = closed(request, shared, "Run record", refused=form)
+    if asks is not None:
+        return asks
     tried = previews.preview(user_of(request), shared["draft"]) if shared["draft"] else None
     report = (tried and tried.report) or found.outline.report
     context: dict[str, Any] = {
@@ -176,7 +187,7 @@ def _render_case(
     findings: list[Finding] | None = None,
 ) -> HttpResponse:
     user, draft = user_of(request), shared["draft"]
-    asks = closed(request, shared, "Make the case")
+    asks = closed(request, shared, "Make the case", refused=revise or form)
     if asks is not None:
         return asks
     try:
@@ -185,7 +196,6 @@ def _render_case(
         return unreadable(request, shared["capture"], shared["run"], str(gone))
     revision = draft.case.current_revision if draft and draft.case else None
     current = revision.number if revision else 0
-    fixture = tried.fixture if tried else None
     context = {
         **shared,
         "form": form,
@@ -193,8 +203,10 @@ def _render_case(
         "tried": tried,
         "findings": findings,
         "current": current,
-        "rows": expectation_page.rows_of(_choices(draft).get("expected", {}), tried) if fixture else [],
-        "same": bool(fixture and revision and fixture.fixture_hash == revision.fixture_hash),
+        "rows": expectation_page.rows_of(_choices(draft).get("expected", {}), tried)
+        if tried and tried.is_fixture
+        else [],
+        "same": bool(tried and revision and tried.fixture_hash == revision.fixture_hash),
     }
     return render(request, "captures/case.html", context, status=422 if request.method == "POST" else 200)
 

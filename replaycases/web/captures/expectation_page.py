@@ -55,8 +55,9 @@ class Offer:
 
 def rows_of(expected: Mapping[str, Any], tried: Preview | None) -> list[CheckRow]:
     """Those that are the incident first."""
-    fixture = tried.fixture if tried else None
-    said = {row.id: row for row in check_words.told(fixture.document, {})} if fixture else {}
+    valid = tried is not None and tried.is_fixture
+    document = {"schema_version": "2.0", "expected": expected}
+    said = {row.id: row for row in check_words.told(document, {})} if valid else {}
     named = expected.get("boundary")
     boundary = named if isinstance(named, list) else []
     rows = [

@@ -145,7 +145,8 @@ def _render(
     if found.outline is None:
         return unreadable(request, capture, run, found.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="expectation")
-    asks = closed(request, shared, "Expectation")
+    sent = text or refused or (changing.form if changing else None)
+    asks = closed(request, shared, "Expectation", refused=sent)
     if asks is not None:
         return asks
     draft = shared["draft"]

@@ -21,8 +21,9 @@ from replaycases.cases.models import Capture
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.outline import StepLine
 from replaycases.web import raw_reading
-from replaycases.web.captures import loading, step_contents, timeline_page
+from replaycases.web.captures import loading, step_contents, steps_form, timeline_page
 from replaycases.web.captures.loading import CaptureId
+from replaycases.web.captures.steps_form import StepFilter
 from replaycases.web.pages import ROWS_A_PAGE
 from replaycases.web.scope import user_of
 
@@ -47,35 +48,47 @@ def _render(request: HttpRequest, capture: Capture, run: int, *, refused: str = 
 def _steps(request: HttpRequest, outline: outlines.Outline, draft: Any) -> dict[str, Any]:
     choices = drafts.choices_of(draft) if draft is not None else {}
     chosen = timeline_page.chosen_of(choices, outline.steps)
-    page = Paginator(outline.steps, ROWS_A_PAGE).get_page(request.POST.get("page") or request.GET.get("page"))
+    found = _filter(request, outline)
+    matching = found.of(outline.steps, chosen.left_out)
+    page = Paginator(matching, ROWS_A_PAGE).get_page(request.POST.get("page") or request.GET.get("page"))
     lines = list(page.object_list)
     begun = next((line.started_at for line in outline.steps if line.started_at), None)
     end = chosen.ends_after
     return {
         "outline": outline,
+        "filter": found,
         "page": page,
         "rows": timeline_page.rows_of(lines, _as_sent(request, chosen, lines), begun=begun) if lines else [],
+        "numbers": steps_form.ranges_of([line.number for line in lines]),
         "chosen": chosen,
+        "stops": outline.steps[chosen.whole] if chosen.whole < len(outline.steps) else None,
         "elsewhere": end if end is not None and end not in [line.number for line in lines] else None,
         "begun": begun,
-        "typed": {name: request.POST.get(name, "") for name in ("out_also", "keep_also")},
-        "whole": sum(not line.lost for line in outline.steps),
+        "typed": {name: request.POST.get(name, "") for name in ("out_also", "keep_also", "before", "after")},
     }
+
+
+def _filter(request: HttpRequest, outline: outlines.Outline) -> steps_form.StepFilter:
+    """Of the address, and of the page that was sent: it names what it was filtered by."""
+    return steps_form.StepFilter(
+        request.POST if request.method == "POST" else request.GET, steps=outline.steps, tools=outline.tools
+    )
 
 
 def _as_sent(request: HttpRequest, chosen: timeline_page.Chosen, lines: list[StepLine]) -> timeline_page.Chosen:
     """With the ticks of a form that was refused, which the page shows again."""
     if request.method != "POST":
         return chosen
-    out = {line.number for line in lines} - {int(n) for n in request.POST.getlist("keep") if _is_number(n)}
-    return replace(chosen, left_out=frozenset(out), ends_after=_number(request, "ends_after") or None)
+    out = {line.number for line in lines} - {steps_form.number(said) for said in request.POST.getlist("keep")}
+    end = steps_form.number(request.POST.get("ends_after", ""))
+    return replace(chosen, left_out=frozenset(out), ends_after=end or None)
 
 
 def _contents(request: HttpRequest, capture: Capture, run: int) -> dict[str, Any]:
     """The content of the step that the address asks for (`?at=`), once the reader said why; until then the form."""
     raw = raw_reading.of(request, capture, back=reverse("capture_run", args=[capture.readable_id, run]))
     said = request.GET.get("at", "")
-    at = int(said) if _is_number(said) else 0
+    at = steps_form.number(said)
     if not (at and raw.open):
         return {"raw": raw}
     read = captures.recording_of(user_of(request), capture).read(run)
@@ -93,13 +106,7 @@ def choose_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
         return redirect(reverse("capture_run", args=[capture.readable_id, run], query=request.GET))
     access.require(user_of(request), capture.project, *CAPTURES)
     try:
-        choosing.choose_steps(
-            user_of(request),
-            capture=capture,
-            run=run,
-            **_ticked(request),
-            ends_after=_number(request, "ends_after") or None,
-        )
+        _choose(request, capture, run)
     except ValidationError as refused:
         return _render(request, capture, run, refused=" ".join(refused.messages))
     except ImportRefused as refused:
@@ -107,24 +114,22 @@ def choose_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
     messages.success(request, "The choice of steps is kept in the draft.")
     if request.POST.get("then") == "draft":
         return redirect("capture_draft", capture.readable_id, run)
-    page = _number(request, "page")
-    return redirect(reverse("capture_run", args=[capture.readable_id, run]) + (f"?page={page}" if page > 1 else ""))
+    kept = {name: request.POST[name] for name in ("page", *StepFilter.base_fields) if request.POST.get(name)}
+    kept = {name: value for name, value in kept.items() if (name, value) != ("page", "1")}
+    return redirect(reverse("capture_run", args=[capture.readable_id, run], query=kept))
 
 
-def _ticked(request: HttpRequest) -> dict[str, set[int]]:
-    """The steps that were decided about: those on the page, and those named by their numbers."""
-    page = set(
-        range(_number(request, "first"), min(_number(request, "last"), _number(request, "first") + ROWS_A_PAGE) + 1)
+def _choose(request: HttpRequest, capture: Capture, run: int) -> None:
+    outline = outlines.of_run(capture, run)
+    draft = drafts.of_run(capture, run)
+    chosen = timeline_page.chosen_of(drafts.choices_of(draft) if draft else {}, outline.steps)
+    matching = _filter(request, outline).of(outline.steps, chosen.left_out)
+    said = steps_form.sent(request.POST, len(outline.steps), (line.number for line in matching))
+    choosing.choose_steps(
+        user_of(request),
+        capture=capture,
+        run=run,
+        shown=said.shown,
+        kept=said.kept,
+        ends_after=steps_form.number(request.POST.get("ends_after", "")) or None,
     )
-    ticked = {int(number) for number in request.POST.getlist("keep") if _is_number(number)}
-    out, back = (timeline_page.numbers_in(request.POST.get(name, "")) for name in ("out_also", "keep_also"))
-    return {"shown": page | out | back, "kept": (ticked - out) | back}
-
-
-def _number(request: HttpRequest, name: str) -> int:
-    said = request.POST.get(name, "")
-    return int(said) if _is_number(said) else 0
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= 9
