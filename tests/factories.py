@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 from zlib import crc32
 
+from django.db.models import Q
 from django.utils import timezone
 
 from replaycases.accounts.models import Membership, Project, User
@@ -20,6 +21,7 @@ from replaycases.cases import (
     details,
     drafts,
     evidence,
+    expiry,
     intake,
     jobs,
     lifecycle,
@@ -140,15 +142,38 @@ def case(
     detect: bytes | None = None,
     on_behalf_of: User | None = None,
 ) -> Case:
-    return intake.create_case(
+    made = intake.create_case(
         actor,
         project=at,
         **STATEMENT,
         fixture=fixture() if data is None else data,
         detect=detect,
-        classification=classification,
         on_behalf_of=on_behalf_of,
     )
+    if classification != Classification.QUARANTINED:
+        released(revision(made), classification)
+        made.evidence_expires_at = None
+    return made
+
+
+def released(of: FixtureRevision | Control, classification: Classification = Classification.REDACTED) -> None:
+    """Its bytes are what an approval makes of them: for tests in which that is not the point. The case ends no more
+    where it holds nothing else that is raw."""
+    made = of.case if isinstance(of, FixtureRevision) else of.revision.case
+    parts = [of.payload_id, of.detect_id, *([of.mutation_id] if isinstance(of, Control) else [])]
+    held = Q(pk__in=[part for part in parts if part])
+    evidence.release(held)
+    Payload.objects.filter(held).update(classification=classification)
+    if not Payload.objects.filter(expiry._held_by(made), data_key__isnull=False).exists():
+        Case.objects.filter(pk=made.pk).update(evidence_expires_at=None)
+    of.refresh_from_db()
+
+
+def redacted_revision(actor: User, of: Case, data: bytes, *, changed: str = "") -> FixtureRevision:
+    """The next revision, released as above."""
+    added = intake.add_revision(actor, case=of, fixture=data, changed=changed)
+    released(added)
+    return added
 
 
 def revision(of: Case) -> FixtureRevision:
@@ -162,16 +187,17 @@ def control_fixture(name: str = "confirmed") -> bytes:
 
 
 def control(at: FixtureRevision, actor: User, *, name: str = "confirmed") -> Control:
-    """A control with the mutation under which it must turn red."""
-    return intake.add_control(
+    """A control with the mutation under which it must turn red, released as above."""
+    made = intake.add_control(
         actor,
         revision=at,
         name=name,
         outcome_type=OutcomeType.SUCCESS,
         fixture=control_fixture(name),
         mutation=MUTATION,
-        classification=Classification.REDACTED,
     )
+    released(made)
+    return made
 
 
 def archive(code: str, *, version: str = "1", spec: Mapping[str, Any] | None = None) -> bytes:

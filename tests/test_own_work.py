@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases.models import Case, Decision, LaneEntry, LaneName
+from replaycases.cases import captures, drafts, intake, reading
+from replaycases.cases.models import Case, Classification, Decision, LaneEntry, LaneName, OutcomeType
 from tests import factories, ways
 from tests.factories import People
 from tests.ways import Deed, Outcome, Way
@@ -52,6 +55,27 @@ def approval(kind: str, case: Case) -> Deed:
         "control": {"control": control, "fixture_hash": control.fixture_hash},
     }
     return Deed(name=kind, case=case, says=says[kind])
+
+
+WAYS_IN = [intake.create_case, intake.add_revision, intake.add_control, captures.bring, drafts.make_case, drafts.revise]
+
+
+@pytest.mark.parametrize("bring", WAYS_IN, ids=lambda bring: bring.__qualname__)
+def test_no_way_in_asks_who_brings_evidence_how_it_is_classified(bring: Callable[..., object]) -> None:
+    assert "classification" not in inspect.signature(bring).parameters
+
+
+def test_what_somebody_brings_is_raw_until_somebody_else_approves_it_whoever_they_are(of: People) -> None:
+    root = superuser(give_every_role(of.responder, of))
+    case = intake.create_case(root, project=of.project, **factories.STATEMENT, fixture=factories.fixture())
+    revision = intake.add_revision(root, case=case, fixture=factories.fixture(input={"order": "o-2"}))
+    of_control = {"name": "x", "outcome_type": OutcomeType.SUCCESS, "fixture": factories.control_fixture()}
+    control = intake.add_control(root, revision=revision, **of_control, mutation=factories.MUTATION)
+    brought = [*case.revisions.all(), control]
+    assert {reading.classification_of(one) for one in brought} == {Classification.QUARANTINED}
+    for one in brought:
+        with pytest.raises(PermissionDenied):
+            reading.require(one, of.qa)
 
 
 # --- the ways ---------------------------------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ class Scope(models.TextChoices):
     LANE_PULL = "lane:pull", "Fetch a lane's redacted fixtures"
     RESULTS_PUSH = "results:push", "Report results of a lane run elsewhere"
     REPLAYS = "replays", "Register implementations and ask for replays"
-    CASES = "cases", "Open cases, add revisions and controls"
-    CAPTURES = "captures", "Send recorded runs, write drafts of them, report findings"
+    CASES = "cases", "Write drafts of recorded runs, open cases, add revisions and controls"
+    CAPTURES = "captures", "Send recorded runs, capture traces that came, report findings"
+    OTLP = "otlp", "Send traces and logs as a collector, and nothing else"
 
 
 class User(AbstractUser):

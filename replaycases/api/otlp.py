@@ -95,8 +95,8 @@ def _sender(request: HttpRequest) -> User:
     user = tokens.authenticate(secret.strip()) if scheme.lower() == "bearer" else None
     if user is None or user.token is None:
         raise Refused(401, "Send Authorization: Bearer and a token of the project that is neither ended nor revoked.")
-    if Scope.CAPTURES not in user.token.scopes:
-        raise Refused(403, f"The token lacks the scope {Scope.CAPTURES}.")
+    if Scope.OTLP not in user.token.scopes:
+        raise Refused(403, f"The token lacks the scope {Scope.OTLP}.")
     return user
 
 

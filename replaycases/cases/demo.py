@@ -12,7 +12,7 @@ from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import archives, details, intake, jobs, people, registry
 from replaycases.cases.demo_cases import INCIDENTS, Incident
-from replaycases.cases.models import Boundary, Case, Classification, FixtureRevision, Implementation
+from replaycases.cases.models import Boundary, Case, FixtureRevision, Implementation
 
 KEY = "DEMO"
 # (user name, name shown, roles). Nobody holds all roles: approvals need two people.
@@ -101,7 +101,6 @@ def _bring_in(
 
 
 def _case(by_name: People, project: Project, folder: Path, incident: Incident) -> Case:
-    """Made up from the start. Where it is told apart as raw evidence, that is to show how such evidence is handled."""
     detect = folder / f"{incident.source}.detect.json"
     return intake.create_case(
         by_name["responder"],
@@ -113,7 +112,6 @@ def _case(by_name: People, project: Project, folder: Path, incident: Incident) -
         deciding_evidence=incident.deciding_evidence,
         fixture=_fixture(folder, incident) if incident.source else None,
         detect=detect.read_bytes() if detect.exists() else None,
-        classification=incident.classification,
         evidence_days=incident.evidence_days,
         security_incident=incident.security_incident,
     )
@@ -160,5 +158,4 @@ def _controls(actor: User, revision: FixtureRevision, folder: Path, incident: In
             outcome_type=outcome_type,
             fixture=control.read_bytes(),
             mutation=control.with_suffix(".mutation.json").read_bytes(),
-            classification=Classification.PUBLIC,
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from replaycases.cases.models import Acceptance, Classification, OutcomeType
+from replaycases.cases.models import Acceptance, OutcomeType
 
 Goal = Literal[
     "blank",
@@ -44,7 +44,6 @@ class Incident:
     covering_test: str = ""
     dependency: str = "Payments"
     acceptance: Acceptance = Acceptance.UNKNOWN
-    classification: Classification = Classification.PUBLIC
     evidence_days: int | None = None
     security_incident: bool = False
 
@@ -143,7 +142,6 @@ INCIDENTS = (
         prohibited_outcome="Two shipments stand in the warehouse for one order.",
         deciding_evidence="The two attempts carry different idempotency keys.",
         goal="in_review",
-        classification=Classification.QUARANTINED,
         dependency="Warehouse",
     ),
     Incident(
@@ -155,7 +153,6 @@ INCIDENTS = (
         prohibited_outcome="The customer is handed to the desk outside its hours instead of getting a callback.",
         deciding_evidence="The desk's hours, read with the zone's own rules, were over at that instant.",
         goal="quarantined",
-        classification=Classification.QUARANTINED,
         evidence_days=6,
         dependency="Support desk",
     ),

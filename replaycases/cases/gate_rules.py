@@ -14,7 +14,7 @@ from replaycases.cases.gate_found import Evidence, Found, listed, not_applicable
 from replaycases.cases.models import Boundary, Decision, DecisionKind, FixtureRevision, RunSet
 from replaycases.fixture.findings import FixtureInvalid
 
-_ANEW = "Add a redacted revision, or capture the incident as a new case."
+_ANEW = "Capture the incident as a new case."
 _STATEMENT = Evidence(kind="details", label="Failure statement")
 _OWNERS = Evidence(kind="details", label="Owners")
 _LINKS = Evidence(kind="details", label="Links and versions")

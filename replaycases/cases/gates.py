@@ -252,7 +252,7 @@ def _found(name: GateName, rule: Rule, facts: Facts) -> Found:
         return Found(
             state="unsatisfied",
             detail=str(destroyed),
-            remedy="Add a redacted revision, or capture the incident as a new case.",
+            remedy="Capture the incident as a new case.",
         )
     except DatabaseError:  # the transaction is lost, and with it whatever the other gates would say
         raise

@@ -23,6 +23,7 @@ from replaycases.cases import (
     lifecycle,
     numbers,
     policies,
+    reading,
     texts,
 )
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload, Stage
@@ -42,7 +43,6 @@ class _Upload:
     loaded: Fixture
     fixture: bytes
     detect: bytes | None
-    classification: Classification
 
 
 def create_case(
@@ -56,7 +56,6 @@ def create_case(
     deciding_evidence: str,
     fixture: bytes | None = None,
     detect: bytes | None = None,
-    classification: Classification = Classification.QUARANTINED,
     reported_symptom: str = "",
     security_incident: bool = False,
     on_behalf_of: User | None = None,
@@ -69,7 +68,7 @@ def create_case(
     field for text that is missing or too long and for somebody on whose behalf nothing can be captured; nothing is kept
     then."""
     access.require(actor, project, *CREATES_CASES)
-    upload = _upload(fixture, detect, classification) if fixture is not None else None
+    upload = _upload(fixture, detect) if fixture is not None else None
     latest = expiry.expiry_for(project, evidence_days)
     expires_at = min(latest, ends_by) if ends_by is not None else latest
     faults = failure_statement.faults(trigger, prohibited_outcome, deciding_evidence)
@@ -99,7 +98,7 @@ def create_case(
         after: dict[str, object] = {"stage": case.stage, **behalf.in_event(on_behalf_of)}
         if upload is not None:
             revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of)
-            after |= {"revision": revision.number, "classification": upload.classification}
+            after |= {"revision": revision.number}
         events.record(
             actor=actor,
             action="case.created",
@@ -127,7 +126,6 @@ def add_revision(
     case: Case,
     fixture: bytes,
     detect: bytes | None = None,
-    classification: Classification = Classification.QUARANTINED,
     changed: str = "",
     on_behalf_of: User | None = None,
     seen_revision: int | None = None,
@@ -138,7 +136,7 @@ def add_revision(
     ValidationError where nothing is changed, SeenAnother if another revision is current, InvalidTransition for a closed
     case."""
     policies.require(case, actor, "add_revision")
-    upload = _upload(fixture, detect, classification)
+    upload = _upload(fixture, detect)
     said = texts.kept(changed, field="changed")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "add_revision")
@@ -146,7 +144,7 @@ def add_revision(
         _require_new(case, upload.loaded, before, seen_revision)
         _require_may_change(actor, case, upload.loaded, before)
         behalf.require_member(case.project, actor, on_behalf_of)
-        expires_at = _end_of_more(case, upload)
+        expires_at = _end_of_more(case)
         revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of, changed=said)
         events.record(
             actor=actor,
@@ -156,7 +154,7 @@ def add_revision(
             case=case,
             object_hash=revision.fixture_hash,
             before={"number": before.number if before else 0},
-            after={"number": revision.number, "classification": upload.classification, **behalf.in_event(on_behalf_of)},
+            after={"number": revision.number, **behalf.in_event(on_behalf_of)},
         )
         lifecycle.revision_added(actor, case=case, before=before, revision=revision)
     return revision
@@ -171,7 +169,6 @@ def add_control(
     fixture: bytes,
     detect: bytes | None = None,
     mutation: bytes | None = None,
-    classification: Classification = Classification.QUARANTINED,
     tool: str = "",
 ) -> Control:
     """A control beside a revision, under a name that no other control of it has. `mutation` is a JSON Patch on the
@@ -179,22 +176,22 @@ def add_control(
     may be left out where the revision has one or none. Verdicts that read the revision's controls are cleared: they
     wait for replays of this one too, and pass nothing without them. Raises as `add_revision`."""
     policies.require(revision.case, actor, "add_control")
-    upload = _upload(fixture, detect, classification)
+    upload = _upload(fixture, detect)
     mutated = _mutated(fixture, mutation) if mutation is not None else None
     shown = _tool_shown(revision, upload.loaded, tool)
     with transaction.atomic():
         case = policies.require_locked(revision.case, actor, "add_control")
         free = _free_name(revision, name)
         _require_other(revision, upload.loaded)
-        ends = _ends(case, upload, _end_of_more(case, upload))
+        ends = _ends(case, _end_of_more(case))
         control = Control(
             revision=revision,
             name=free,
             outcome_type=outcome_type,
             tool=shown,
-            payload=_keep(case.project, fixture, classification, ends),
-            detect=_keep(case.project, detect, classification, ends) if detect is not None else None,
-            mutation=_keep(case.project, mutation, classification, ends) if mutation is not None else None,
+            payload=_keep(case.project, fixture, ends),
+            detect=_keep(case.project, detect, ends) if detect is not None else None,
+            mutation=_keep(case.project, mutation, ends) if mutation is not None else None,
             fixture_hash=upload.loaded.fixture_hash,
             checks_hash=upload.loaded.checks_hash,
             mutated_hash=mutated.fixture_hash if mutated else "",
@@ -215,7 +212,6 @@ def add_control(
                 "revision": str(revision.pk),
                 "outcome_type": control.outcome_type,
                 "tool": shown,
-                "classification": upload.classification,
             },
         )
     return control
@@ -224,9 +220,8 @@ def add_control(
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-def _upload(fixture: bytes, detect: bytes | None, classification: Classification) -> _Upload:
-    loaded = load_fixture(fixture, detect=detect)
-    return _Upload(loaded=loaded, fixture=fixture, detect=detect, classification=Classification(classification))
+def _upload(fixture: bytes, detect: bytes | None) -> _Upload:
+    return _Upload(loaded=load_fixture(fixture, detect=detect), fixture=fixture, detect=detect)
 
 
 def _require_new(case: Case, loaded: Fixture, before: FixtureRevision | None, seen: int | None) -> None:
@@ -308,13 +303,13 @@ def _add(
     changed: str = "",
     on_behalf_of: User | None,
 ) -> FixtureRevision:
-    loaded, ends = upload.loaded, _ends(case, upload, expires_at)
+    loaded, ends = upload.loaded, _ends(case, expires_at)
     before = case.current_revision
     revision = FixtureRevision.objects.create(
         case=case,
         number=before.number + 1 if before else 1,
-        payload=_keep(case.project, upload.fixture, upload.classification, ends),
-        detect=_keep(case.project, upload.detect, upload.classification, ends) if upload.detect is not None else None,
+        payload=_keep(case.project, upload.fixture, ends),
+        detect=_keep(case.project, upload.detect, ends) if upload.detect is not None else None,
         schema_version=loaded.schema_version,
         fixture_case_id=loaded.case_id,
         content_hash=loaded.content_hash,
@@ -343,28 +338,27 @@ def _brought(*kept: Payload | None) -> list[Payload]:
     return [payload for payload in kept if payload is not None]
 
 
-def _end_of_more(case: Case, upload: _Upload) -> datetime:
+def _end_of_more(case: Case) -> datetime:
     """When more raw evidence of the case would end. Raises InvalidTransition once its time is over: what was destroyed
-    does not come back by a new revision."""
-    ends = case.evidence_expires_at
-    over = case.evidence_destroyed_at is not None if ends is None else ends <= timezone.now()
-    if over and upload.classification == Classification.QUARANTINED:
-        raise InvalidTransition(
-            "The time of this case's raw evidence is over. Bring this in as redacted evidence, or capture the incident "
-            "as a new case."
-        )
-    return ends or expiry.expiry_for(case.project, None)
+    does not come back by a new revision. What was approved in time goes on, and what is added to it has an end of its
+    own."""
+    ends, current = case.evidence_expires_at, case.current_revision
+    if ends is not None and ends > timezone.now():
+        return ends
+    approved = current is not None and reading.classification_of(current) != Classification.QUARANTINED
+    if ends is None and (case.evidence_destroyed_at is None or approved):
+        return expiry.expiry_for(case.project, None)
+    raise InvalidTransition("The time of this case's raw evidence is over. Capture the incident as a new case.")
 
 
-def _ends(case: Case, upload: _Upload, expires_at: datetime) -> datetime | None:
-    """When what was brought ends: quarantined evidence does, all of a case's at one time. The first to come sets it."""
-    if upload.classification != Classification.QUARANTINED:
-        return None
+def _ends(case: Case, expires_at: datetime) -> datetime:
+    """When what was brought ends: all raw evidence of a case does at one time. The first to come sets it."""
     if case.evidence_expires_at is None:
-        case.evidence_expires_at = expires_at
-        case.save(update_fields=["evidence_expires_at"])
+        case.evidence_expires_at, case.expiry_warned = expires_at, 0
+        case.save(update_fields=["evidence_expires_at", "expiry_warned"])
     return case.evidence_expires_at
 
 
-def _keep(project: Project, data: bytes, classification: Classification, ends: datetime | None) -> Payload:
-    return evidence.store(project, data, media_type=evidence.JSON_TYPE, classification=classification, expires_at=ends)
+def _keep(project: Project, data: bytes, ends: datetime) -> Payload:
+    """Raw evidence: who brings it does not say what it holds. Only an approval makes it redacted."""
+    return evidence.store(project, data, media_type=evidence.JSON_TYPE, expires_at=ends)

@@ -260,7 +260,7 @@ def destroyed(case: Case) -> str:
     """Why nothing is replayed or approved of a case whose current revision is destroyed; "" while it is there."""
     revision = case.current_revision
     said = reading.destroyed(revision) if revision is not None and case.evidence_destroyed_at is not None else ""
-    return f"{said} Add a redacted revision, or capture the incident as a new case." if said else ""
+    return f"{said} Capture the incident as a new case." if said else ""
 
 
 def _uncontained(case: Case) -> str:

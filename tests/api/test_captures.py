@@ -147,7 +147,7 @@ def test_a_destroyed_capture_has_no_report(api: APIClient, project: Project) -> 
 
 
 def test_a_program_writes_a_draft_and_does_not_read_what_was_chosen(project: Project, everyone: User) -> None:
-    program = program_of(everyone, project, Scope.CAPTURES)
+    program = program_of(everyone, project, Scope.CAPTURES, Scope.CASES)
     capture = send(program).json()["id"]
     assert choose(program, capture).status_code == 200
     draft = program.get(f"{ADDRESS}{capture}/runs/0/draft/").json()
@@ -163,6 +163,15 @@ def test_what_was_chosen_is_read_by_who_says_why(api: APIClient, project: Projec
     assert api.get(address).json()["choices"] is None
     assert api.post("/api/v1/raw-reads/", {"capture": capture, "reason": "INC-7"}, format="json").status_code == 201
     assert api.get(address).json()["choices"] == CHOICES
+
+
+def test_a_program_that_captures_does_not_write_over_the_draft_of_a_person(
+    api: APIClient, project: Project, everyone: User
+) -> None:
+    capture = send(api).json()["id"]
+    seen = choose(api, capture).json()["digest"]
+    assert choose(program_of(everyone, project, Scope.CAPTURES, Scope.OTLP), capture, {}).status_code == 403
+    assert Draft.objects.get().choices.digest == seen
 
 
 def test_a_program_makes_a_case_of_what_it_drafted(project: Project, everyone: User) -> None:
@@ -217,7 +226,7 @@ def test_a_run_that_the_capture_does_not_hold_has_no_draft(api: APIClient, proje
 
 
 def test_a_buffered_trace_becomes_a_capture_on_request(project: Project, everyone: User) -> None:
-    program = program_of(everyone, project, Scope.CAPTURES)
+    program = program_of(everyone, project, Scope.CAPTURES, Scope.OTLP)
     assert program.post("/v1/traces", as_json(chat()), content_type="application/json").status_code == 200
     (trace,) = program.get("/api/v1/traces/").json()["results"]
     assert (trace["trace_id"], trace["spans"], trace["ended"], trace["capture"]) == (ID, 1, True, None)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from rest_framework.response import Response
@@ -17,7 +17,8 @@ from replaycases.accounts.roles import Role
 from replaycases.api.authentication import HasScope
 from replaycases.api.base import ApiViewSet
 from replaycases.api.urls import RESOURCES, router
-from replaycases.cases import people
+from replaycases.cases import people, reading
+from replaycases.cases.models import Case, Classification, Control
 from replaycases.cases.policies import BY_PERSON
 from tests import factories
 from tests.api.conftest import client_of
@@ -38,6 +39,7 @@ BY_PROGRAMS = {
         "POST comments/",
         "POST flags/",
         "POST grader-findings/",
+        "PUT captures/runs/0/draft/",
         "POST captures/runs/0/case/",
     },
     Scope.REPLAYS: {
@@ -52,11 +54,11 @@ BY_PROGRAMS = {
     Scope.CAPTURES: {
         "POST captures/",
         "POST captures/from-trace/",
-        "PUT captures/runs/0/draft/",
         "POST findings/",
     },
     Scope.RESULTS_PUSH: {"POST ci-reports/"},
     Scope.LANE_PULL: set(),
+    Scope.OTLP: set(),  # it sends, and reads and writes nothing here
 }
 # Decisions, which the services themselves refuse to a program, whatever the API says.
 DECISIONS = {
@@ -239,6 +241,8 @@ def test_a_missing_scope_is_403_and_named(world: World, missing: Scope) -> None:
             assert response.json() == {"detail": f"The token lacks the scope {missing}."}, route.name
     if missing == Scope.LANE_PULL:
         assert client.get(f"/api/v1/lanes/{world.objects['lanes']}/export/").status_code == 403
+    if missing == Scope.OTLP:
+        assert client.post("/v1/traces", "{}", content_type="application/json").status_code == 403
     if missing == Scope.READ:
         assert client.get("/api/v1/cases/").status_code == 403
 
@@ -270,6 +274,22 @@ def test_the_services_refuse_every_decision_to_a_token_by_themselves(
     assert {route.name for route in asked} == DECISIONS
     for route in asked:
         assert route.ask(client, world).status_code == 403, route.name
+
+
+def test_nobody_says_of_what_they_bring_that_it_is_no_raw_evidence(world: World) -> None:
+    """On no route that takes a fixture: what comes in is sealed and has an end until somebody else approves it."""
+    new = json.loads(factories.fixture(case_id="another"))
+    told = {"POST cases/": {**world.bodies["POST cases/"], "fixture": new}}
+    told |= {name: body for name, body in world.bodies.items() if "fixture" in body}
+    assert set(told) == {"POST cases/", "POST revisions/", "POST controls/"}
+    client = client_of(factories.everyone(world.team.project))
+    for name, body in told.items():
+        marked = replace(world, bodies={name: {**body, "classification": "redacted"}})
+        [response] = [route.ask(client, marked) for route in WRITES if route.name == name]
+        assert response.status_code == 201, name
+    case = Case.objects.latest("number")
+    brought = [factories.revision(case), world.case.revisions.latest("number"), Control.objects.latest("created_at")]
+    assert {reading.classification_of(one) for one in brought} == {Classification.QUARANTINED}
 
 
 def test_a_token_sees_only_its_own_project(world: World) -> None:

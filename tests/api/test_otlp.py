@@ -26,7 +26,7 @@ from opentelemetry.trace import Status, StatusCode
 from replaycases.accounts.models import User
 from replaycases.api import otlp
 from replaycases.cases import evidence, people, trace_buffer, trace_captures
-from replaycases.cases.models import BufferedTrace, Payload
+from replaycases.cases.models import BufferedTrace, Draft, Payload
 from replaycases.importers.otlp import envelope
 from tests import factories
 from tests.api.otlp_requests import OTHER, as_json, as_protobuf, chat, records, span
@@ -41,7 +41,7 @@ def of(db: None) -> factories.People:
 
 @pytest.fixture
 def secret(of: factories.People) -> str:
-    return token_of(of.responder, of, "captures")
+    return token_of(of.responder, of, "otlp")
 
 
 def token_of(user: User, of: factories.People, *scopes: str) -> str:
@@ -198,9 +198,21 @@ def test_a_long_message_has_its_length_in_two_bytes() -> None:
 
 
 def test_a_token_needs_the_scope_and_its_owner_the_role(of: factories.People) -> None:
-    for secret in (token_of(of.responder, of, "read", "cases"), token_of(of.qa, of, "captures")):
+    for secret in (token_of(of.responder, of, "read", "cases", "captures"), token_of(of.qa, of, "otlp")):
         assert send(secret, as_json(chat())).status_code == 403
     assert not Payload.objects.exists()
+
+
+def test_the_secret_of_a_collector_reads_nothing_and_writes_nothing_else(of: factories.People, secret: str) -> None:
+    """It stands in the configuration of every host that runs a collector."""
+    capture = factories.drafted(of.project, of.responder)
+    before, address = Draft.objects.get().choices_id, f"/api/v1/captures/{capture.pk}/"
+    client = Client(headers={"Authorization": f"Bearer {secret}"})
+    for path in ("/api/v1/cases/", "/api/v1/captures/", "/api/v1/traces/", address):
+        assert client.get(path).status_code == 403, path
+    put = client.put(f"{address}runs/0/draft/", {"choices": {}}, content_type="application/json")
+    assert (put.status_code, Draft.objects.get().choices_id) == (403, before)
+    assert client.post("/api/v1/captures/?project=RC", b"{}", content_type="application/json").status_code == 403
 
 
 def test_a_session_sends_nothing(of: factories.People) -> None:
@@ -290,7 +302,7 @@ def test_the_official_exporter_delivers_a_trace_that_becomes_a_capture(
     live_server: Any, recorders: list[Recorder], compression: Compression
 ) -> None:
     of = factories.people(factories.project())
-    recorder = Recorder(live_server.url, token_of(of.responder, of, "captures"), compression=compression)
+    recorder = Recorder(live_server.url, token_of(of.responder, of, "otlp"), compression=compression)
     recorders.append(recorder)
     trace_id = recorder.run()
     assert set(recorder.results) == {SpanExportResult.SUCCESS}
@@ -318,7 +330,7 @@ def test_the_official_exporter_comes_again_after_a_503(
 
     monkeypatch.setattr(trace_buffer, "receive", busy_once)
     monkeypatch.setattr(otlp, "RETRY_SECONDS", "0")
-    recorder = Recorder(live_server.url, token_of(of.responder, of, "captures"))
+    recorder = Recorder(live_server.url, token_of(of.responder, of, "otlp"))
     recorders.append(recorder)
     recorder.run()
     assert recorder.results == [SpanExportResult.SUCCESS] * 2
@@ -331,7 +343,7 @@ def test_the_official_exporter_takes_a_partial_success_as_delivered(
 ) -> None:
     settings.REPLAYCASES_OTLP_TRACE_SPANS = 1
     of = factories.people(factories.project())
-    recorder = Recorder(live_server.url, token_of(of.responder, of, "captures"))
+    recorder = Recorder(live_server.url, token_of(of.responder, of, "otlp"))
     recorders.append(recorder)
     recorder.run()
     assert recorder.results == [SpanExportResult.SUCCESS] * 2

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import comments, intake, proposals
-from replaycases.cases.models import Case, Classification, Stage
+from replaycases.cases import comments, proposals
+from replaycases.cases.models import Case, Stage
 from tests import factories, raw_world
 from tests.browser.conftest import say_why, signed_in
 from tests.web import recorded
@@ -91,7 +91,7 @@ def test_no_page_has_a_fault_that_axe_finds(
 ) -> None:
     case = factories.case(project, everyone)
     changed = factories.fixture(input={"order": "o-2"})
-    intake.add_revision(everyone, case=case, fixture=changed, classification=Classification.REDACTED)
+    factories.redacted_revision(everyone, case, changed)
     Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
     case.refresh_from_db()
     comments.add(everyone, revision=factories.revision(case), pointer="/events/0", text="Whose?")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import comments, intake, lifecycle, raw_reads
-from replaycases.cases.models import Case, Classification, Stage
+from replaycases.cases import comments, lifecycle, raw_reads
+from replaycases.cases.models import Case, Stage
 from tests import factories
 from tests.browser.conftest import Session
 from tests.web import recorded
@@ -76,9 +76,7 @@ def test_nothing_recorded_executes_and_the_policy_reports_nothing(
     first = factories.revision(case)
     comments.add(everyone, revision=first, pointer="/events/0/arguments/<b>key<~1b>", text=EVERYTHING)
     changed = factories.fixture(events=[{**event, "arguments": {"order": f"{EVERYTHING}?"}}], case_id=EVERYTHING[:150])
-    second = intake.add_revision(
-        everyone, case=case, fixture=changed, changed=EVERYTHING, classification=Classification.REDACTED
-    )
+    second = factories.redacted_revision(everyone, case, changed, changed=EVERYTHING)
     Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
     case.refresh_from_db()
     lifecycle.return_redaction(everyone, case=case, revision=2, content_hash=second.content_hash, note=EVERYTHING)

@@ -160,6 +160,16 @@ def test_a_capture_and_what_was_chosen_of_it_end_together(of: factories.People) 
     assert [one["was"] for one in by_subject["accounts.project"]["receipts"]] == ["unattached"]
 
 
+def test_what_was_loaded_before_it_was_destroyed_is_destroyed_and_not_damaged(of: factories.People) -> None:
+    """Somebody else brought its end nearer after it was loaded."""
+    payload = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD).payload
+    loaded = Payload.objects.defer("body", "data_key").get(pk=payload.pk)
+    Payload.objects.filter(pk=payload.pk).update(expires_at=timezone.now())
+    purging.look()
+    with pytest.raises(EvidenceDestroyed, match="was destroyed on"):
+        evidence.read(loaded)
+
+
 def test_equal_choices_of_another_capture_do_not_end_with_it(of: factories.People) -> None:
     first = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.UPLOAD, evidence_days=1)
     other = captures.bring(of.responder, project=of.project, data=TRACE + b"\n", origin=Origin.UPLOAD)
@@ -330,10 +340,9 @@ def test_a_replay_of_what_is_destroyed_is_refused(of: factories.People) -> None:
 def test_a_replay_of_an_earlier_revision_that_is_destroyed_is_refused(of: factories.People) -> None:
     case = replayed(of)
     first = factories.revision(case)
+    factories.redacted_revision(of.responder, case, factories.fixture(input={"order": "o-2"}))
     with later():
         purging.look()
-        redacted = factories.fixture(input={"order": "o-2"})
-        intake.add_revision(of.responder, case=case, fixture=redacted, classification=Classification.REDACTED)
         with pytest.raises(InvalidTransition, match="cannot be replayed"):
             jobs.request_run_set(of.engineer, revision=first, implementation=case.provenance.affected, size=1)
         assert gates.gates_of(factories.fresh(case), "in_review", actor=of.responder)[1].state == "not_applicable"
@@ -373,19 +382,27 @@ def test_a_run_that_ends_after_the_time_of_its_evidence_keeps_nothing_of_it(of: 
 
 
 @pytest.mark.parametrize("purged", [False, True])
-def test_raw_evidence_does_not_come_back_by_a_revision_and_redacted_evidence_comes_in(
-    of: factories.People, purged: bool
-) -> None:
+def test_raw_evidence_does_not_come_back_by_a_revision(of: factories.People, purged: bool) -> None:
     case = replayed(of)
     changed = factories.fixture(input={"order": "o-2"})
     with later():
         if purged:
             purging.look()
-        case = factories.fresh(case)
-        with pytest.raises(InvalidTransition, match="Bring this in as redacted evidence"):
-            intake.add_revision(of.responder, case=case, fixture=changed)
-        revision = intake.add_revision(of.responder, case=case, fixture=changed, classification=Classification.REDACTED)
-    assert evidence.read(revision.payload) == changed
+        with pytest.raises(InvalidTransition, match="as a new case"):
+            intake.add_revision(of.responder, case=factories.fresh(case), fixture=changed)
+
+
+def test_what_was_approved_in_time_goes_on_and_what_is_added_to_it_is_raw_with_an_end_of_its_own(
+    of: factories.People,
+) -> None:
+    case = replayed(of)
+    factories.redacted_revision(of.responder, case, factories.fixture(input={"order": "o-2"}))
+    with later():
+        purging.look()
+        changed = factories.fixture(input={"order": "o-3"})
+        revision = intake.add_revision(of.responder, case=factories.fresh(case), fixture=changed)
+        assert revision.payload.classification == Classification.QUARANTINED
+        assert revision.payload.expires_at == factories.fresh(case).evidence_expires_at > timezone.now()
 
 
 def test_a_case_whose_evidence_is_destroyed_is_not_submitted_and_nothing_of_it_is_approved(

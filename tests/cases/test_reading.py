@@ -70,15 +70,15 @@ def comparison(project: Project, everyone: User) -> Comparison:
     """Public throughout: with a control, and with runs of another case that has the same fixture."""
     other = factories.case(project, everyone, same_fixture(), classification=PUBLIC)
     case = factories.case(project, everyone, classification=PUBLIC)
-    intake.add_control(
+    control = intake.add_control(
         everyone,
         revision=factories.revision(case),
         name="confirmed",
         outcome_type=OutcomeType.SUCCESS,
         fixture=factories.fixture(case_id="control-1"),
         mutation=b'[{"op": "replace", "path": "/events/0/outcome/value/state", "value": "done"}]',
-        classification=PUBLIC,
     )
+    factories.released(control, PUBLIC)
     first = recorded.compared(other, everyone)
     assert first.old is not None
     assert first.new is not None

@@ -12,8 +12,8 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import comments, intake
-from replaycases.cases.models import Case, Classification
+from replaycases.cases import comments
+from replaycases.cases.models import Case
 from tests import factories
 from tests.web import recorded
 
@@ -74,7 +74,7 @@ PAGES = (
 @pytest.fixture
 def full(case: Case, everyone: User) -> None:
     changed = factories.fixture(input={"order": "o-2"})
-    revision = intake.add_revision(everyone, case=case, fixture=changed, classification=Classification.REDACTED)
+    revision = factories.redacted_revision(everyone, case, changed)
     case.refresh_from_db()
     comments.add(everyone, revision=revision, pointer="/events/0/outcome", text="Whose state?")
     factories.control(revision, everyone)

@@ -100,7 +100,7 @@ def test_an_empty_list_tells_how_a_collector_sends_here(people: People) -> None:
     html = html_of(people.responder)
     assert "No collector sends here yet" in html
     assert "endpoint: http://localhost:8000" in html
-    assert "<code>captures</code>" in html
+    assert "<code>otlp</code>" in html
 
 
 def test_an_administrator_adds_a_rule_and_switches_it(people: People, administrator: User) -> None:

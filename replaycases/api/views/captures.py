@@ -51,7 +51,7 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     write_scopes = {
         "create": Scope.CAPTURES,
         "from_trace": Scope.CAPTURES,
-        "choose": Scope.CAPTURES,
+        "choose": Scope.CASES,
         "case": Scope.CASES,
     }
 

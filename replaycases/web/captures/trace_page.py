@@ -154,7 +154,7 @@ service:
 def collector() -> dict[str, str]:
     """How a collector sends here."""
     endpoint = settings.REPLAYCASES_BASE_URL
-    return {"endpoint": endpoint, "scope": Scope.CAPTURES.value, "snippet": SNIPPET.format(endpoint=endpoint)}
+    return {"endpoint": endpoint, "scope": Scope.OTLP.value, "snippet": SNIPPET.format(endpoint=endpoint)}
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------

@@ -89,7 +89,6 @@ def test_a_quarantined_control_is_raw_evidence_too(of: People) -> None:
         name="raw",
         outcome_type=OutcomeType.SUCCESS,
         fixture=factories.fixture(case_id="raw"),
-        classification=Classification.QUARANTINED,
     )
     assert gate(case, "in_review", "evidence_expiry", of.responder).state != "not_applicable"
 

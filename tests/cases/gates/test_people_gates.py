@@ -22,7 +22,6 @@ from replaycases.cases.models import (
     Boundary,
     Case,
     CaseOwner,
-    Classification,
     Control,
     Decision,
     LaneName,
@@ -192,7 +191,6 @@ def add_control(of: People, case: Case, kind: OutcomeType, tool: str, mutation: 
         tool=tool,
         fixture=effectful(case_id=f"control-{kind}"),
         mutation=mutation,
-        classification=Classification.REDACTED,
     )
 
 
@@ -285,7 +283,6 @@ def test_a_control_that_did_not_pass_is_not_enough_without_an_effect(of: People,
         name="never red",
         outcome_type=OutcomeType.SUCCESS,
         fixture=factories.fixture(case_id="never-red"),
-        classification=Classification.REDACTED,
     )
     factories.replayed(of, case)
     assert controls(of, case).state == "unsatisfied"
