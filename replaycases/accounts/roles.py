@@ -20,6 +20,7 @@ class Role(models.TextChoices):
 
 CREATES_CASES = frozenset({Role.RESPONDER})
 CAPTURES = CREATES_CASES
+HEARS_OF_FINDINGS = CREATES_CASES | {Role.INCIDENT_OWNER}
 # A workflow engineer may change only what is expected: see `cases.intake.add_revision`.
 ADDS_REVISIONS = frozenset({Role.RESPONDER, Role.PRIVACY_REVIEWER, Role.WORKFLOW_ENGINEER})
 # Of those, who may change what was recorded.

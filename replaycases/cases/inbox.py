@@ -12,8 +12,8 @@ from replaycases.cases.models import Notification, NotificationKind
 
 
 def of(user: User) -> QuerySet[Notification]:
-    """The user's own, about cases of projects that they may see now."""
-    return Notification.objects.filter(user=user, case__project__in=Project.objects.visible_to(user))
+    """The user's own, about cases and findings of projects that they may see now."""
+    return Notification.objects.filter(user=user).in_projects(Project.objects.visible_to(user))
 
 
 def mark_read(user: User, *, notification: Notification) -> Notification:

@@ -123,6 +123,15 @@ def captures_of(incident_report: IncidentReport) -> QuerySet[Capture]:
     return Capture.objects.filter(project=incident_report.project_id, trace_id__in=named)
 
 
+def about(capture: Capture) -> QuerySet[IncidentReport]:
+    """What was reported of the trace of the capture."""
+    if not capture.trace_id:
+        return IncidentReport.objects.none()
+    return IncidentReport.objects.filter(
+        project=capture.project_id, trace_id__in={capture.trace_id, capture.trace_id.upper()}
+    )
+
+
 def _locked(actor: User, incident_report: IncidentReport) -> IncidentReport:
     policies.require_roles_locked(actor, incident_report.project, *CREATES_CASES)
     rows = IncidentReport.objects.select_for_update(of=("self",)).select_related("project")

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Coalesce
 from django.template.loader import render_to_string
 from django.utils import timezone
 
@@ -34,8 +35,9 @@ def mail() -> int:
 
 
 def _waiting() -> QuerySet[Notification]:
-    """Unmailed news of people who still see the case."""
-    member = Membership.objects.filter(user=OuterRef("user"), project=OuterRef("case__project"))
+    """Unmailed news of people who still see what it is about."""
+    of_project = Coalesce(OuterRef("case__project"), OuterRef("incident_report__project"))
+    member = Membership.objects.filter(user=OuterRef("user"), project=of_project)
     return Notification.objects.filter(
         Exists(member), mailed_at=None, created_at__gt=timezone.now() - NEWS, user__is_active=True
     ).exclude(user__email="")

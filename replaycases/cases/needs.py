@@ -123,7 +123,7 @@ def _findings(roles: Held) -> list[IncidentReport] | None:
 
 
 def _unread(user: User, projects: Iterable[UUID]) -> list[Notification]:
-    unread = Notification.objects.filter(user=user, read_at=None, case__project__in=projects)
+    unread = Notification.objects.filter(user=user, read_at=None).in_projects(projects)
     rows = unread.select_related("case__project", "case__current_revision").only(*_OF_NOTIFICATIONS)
     return list(rows.order_by("-created_at")[:MOST])
 

@@ -16,6 +16,7 @@ from replaycases.cases.models import (
     DecisionKind,
     FixtureRevision,
     FlagReason,
+    IncidentReport,
     NotificationKind,
     Proposal,
     ProposalKind,
@@ -28,12 +29,15 @@ from replaycases.cases.recipients import People
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
-    """`text` follows the case's id. `occasion` names what it is about where that is not the event itself."""
+    """`text` follows the case's id, or the project's for a `finding`. `occasion` names what it is about where that is
+    not the event itself. `tells_actor`: who did it is told too, since a program of theirs did."""
 
     people: People
     kind: NotificationKind
     text: str
     occasion: str = ""
+    finding: IncidentReport | None = None
+    tells_actor: bool = False
 
 
 Rule = Callable[[AuditEvent], Notice | None]
@@ -165,6 +169,21 @@ def _flagged(event: AuditEvent) -> Notice | None:
     return Notice(people=people, kind=NotificationKind.FLAGGED, text=f"it must be reviewed again: {reason}.")
 
 
+def _finding_waits(event: AuditEvent) -> Notice | None:
+    """Nothing that the grader said: only that something waits."""
+    finding = IncidentReport.objects.get(pk=event.object_id)
+    if finding.settled_at is not None:
+        return None
+    people = recipients.with_role(finding, may.HEARS_OF_FINDINGS)
+    return Notice(
+        people=recipients.unaware(people, finding),
+        kind=NotificationKind.FINDING_REPORTED,
+        text="a finding was reported, and waits for a responder.",
+        finding=finding,
+        tells_actor=bool(event.token),
+    )
+
+
 _WAITS: tuple[Rule, ...] = (_redaction_waits, _expectation_waits)
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "case.created": (_uncontained,),
@@ -179,4 +198,6 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "expectation.returned": (_returned,),
     "comparison.computed": (_verdict_changed,),
     "case.flagged": (_flagged,),
+    "incident_report.received": (_finding_waits,),
 }
+WITHOUT_CASE = frozenset({"incident_report.received"})

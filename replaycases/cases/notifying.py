@@ -55,7 +55,7 @@ def _occasions(events: Iterable[AuditEvent]) -> list[tuple[AuditEvent, notices.R
     """What may have to be told: of several events of a case that mean the same, the last one."""
     last: dict[tuple[UUID | None, notices.Rule, str], tuple[AuditEvent, notices.Rule]] = {}
     for event in events:
-        if event.case is not None:
+        if event.case is not None or event.action in notices.WITHOUT_CASE:
             for rule in notices.rules_for(event):
                 last[event.case_id, rule, notices.subject_of(event, rule)] = (event, rule)
     return list(last.values())
@@ -66,13 +66,20 @@ def _tell(event: AuditEvent, rule: notices.Rule) -> None:
     try:
         with transaction.atomic():
             notice = rule(event)
-            if notice is not None and event.case is not None:
+            if notice is not None:
                 recipients.notify(
-                    notice.people - {event.actor_id},
+                    notice.people if notice.tells_actor else notice.people - {event.actor_id},
                     case=event.case,
+                    finding=notice.finding,
                     kind=notice.kind,
                     occasion=notice.occasion or f"event:{event.sequence}:{notice.kind}",
-                    text=f"{event.case.readable_id}: {notice.text}",
+                    text=f"{_name(event, notice)}: {notice.text}",
                 )
     except Exception:
         logger.exception("audit event %s cannot be notified about", event.sequence)
+
+
+def _name(event: AuditEvent, notice: notices.Notice) -> str:
+    if event.case is not None:
+        return event.case.readable_id
+    return notice.finding.project.key if notice.finding is not None else ""

@@ -1,4 +1,4 @@
-"""Who is told about a case, and that they are: only people who are active and hold a role in its project now."""
+"""Who is told about a case or a finding, and that they are: only active people who hold a role in its project now."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from django.utils import timezone
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions
-from replaycases.cases.models import Boundary, Case, Notification, NotificationKind
+from replaycases.cases.models import Boundary, Case, IncidentReport, Notification, NotificationKind
 
 People = set[UUID]
 
 
-def with_role(case: Case, roles: Iterable[Role]) -> People:
-    """Active people who hold one of the roles in the case's project."""
-    held = Membership.objects.filter(project=case.project_id, role__in=list(roles), user__is_active=True)
+def with_role(of: Case | IncidentReport, roles: Iterable[Role]) -> People:
+    """Active people who hold one of the roles in its project."""
+    held = Membership.objects.filter(project=of.project_id, role__in=list(roles), user__is_active=True)
     return set(held.values_list("user", flat=True))
 
 
@@ -40,8 +40,26 @@ def contributors(case: Case) -> People:
     return still_members(case, decisions.contributors(case))
 
 
-def notify(people: Iterable[UUID], *, case: Case, kind: NotificationKind, occasion: str, text: str) -> None:
-    """One notification a person for this occasion, however often it is asked for. `text` holds ids and states."""
+def notify(
+    people: Iterable[UUID],
+    *,
+    kind: NotificationKind,
+    occasion: str,
+    text: str,
+    case: Case | None = None,
+    finding: IncidentReport | None = None,
+) -> None:
+    """One notification a person about the case or the finding, one of which is given, for this occasion, however often
+    it is asked for. `text` holds ids and states."""
     now = timezone.now()
-    made = [Notification(user_id=pk, case=case, kind=kind, key=occasion, text=text, created_at=now) for pk in people]
+    made = [
+        Notification(user_id=pk, case=case, incident_report=finding, kind=kind, key=occasion, text=text, created_at=now)
+        for pk in people
+    ]
     Notification.objects.bulk_create(made, ignore_conflicts=True)
+
+
+def unaware(people: People, of: IncidentReport) -> People:
+    """Those of `people` who have nothing unread about a finding of the project: what waits there is told once."""
+    told = Notification.objects.filter(incident_report__project=of.project_id, user__in=people, read_at=None)
+    return people - set(told.values_list("user", flat=True))

@@ -1,7 +1,7 @@
 """What stands beside a case, in one query: who captured and who owns it, between which versions, which approvals stand,
 where it runs, what was noted.
 
-Rows of ten tables as one union of plain columns: the page shows few of each, and asking for each apart would take
+Rows of a dozen tables as one union of plain columns: the page shows few of each, and asking for each apart would take
 ten queries.
 """
 
@@ -94,6 +94,15 @@ FROM (
   SELECT 'version', 'fixed', version.name, version.version, '', '', NULL, NULL, NULL, NULL
   FROM cases_provenance origin JOIN cases_implementation version ON version.id = origin.fixed_id
   WHERE origin.case_id = %(case)s
+  UNION ALL
+  SELECT 'capture', CAST(draft.run AS text), capture.format, CASE WHEN capture.purged_at IS NULL THEN '' ELSE 'yes' END,
+    '', '', capture.captured_by_id, capture.on_behalf_of_id, capture.number,
+    COALESCE(capture.purged_at, capture.expires_at)
+  FROM cases_draft draft JOIN cases_capture capture ON capture.id = draft.capture_id
+  WHERE draft.case_id = %(case)s AND capture.project_id = %(project)s
+  UNION ALL
+  SELECT 'report', CAST(id AS text), label, grader, title, '', reported_by_id, settled_by_id, NULL, reported_at
+  FROM cases_incidentreport WHERE case_id = %(case)s AND project_id = %(project)s
   UNION ALL
   SELECT 'raw_read', '', CAST(COUNT(*) AS text), '', '', '', user_id, NULL, NULL, MAX(made_at)
   FROM cases_rawread WHERE case_id = %(case)s AND made_at > %(lately)s GROUP BY user_id

@@ -43,6 +43,7 @@ from replaycases.cases.models import (
 )
 from replaycases.cases.policies import Action, ActionName
 from replaycases.web import next_steps, timeline, timeout_rows
+from replaycases.web.captures.list_page import TITLES
 from replaycases.web.case_facts import Fact, Facts, facts_of
 
 EVENTS_SHOWN = 12
@@ -58,6 +59,17 @@ class Step:
     state: str
     note: str = ""
     at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """The run of a capture that the case was made of, by a draft. `at` is when the capture ends, or was destroyed."""
+
+    readable_id: str
+    run: int
+    format: str
+    destroyed: bool
+    at: datetime | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +190,8 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "raw_reads": facts.of("raw_read")[::-1] if not held.isdisjoint(DECIDES_REDACTION | AUDITS) else [],
         "audits": not held.isdisjoint(AUDITS),
         "between": facts.by_key("version"),
+        "captures": [_origin(case, fact) for fact in facts.of("capture")],
+        "reports": facts.of("report"),
         "graders": [(finding, _why_not_confirm(finding, user, held, case)) for finding in facts.of("grader")],
         "sharing": [{"readable_id": f"{case.project.key}-{number}"} for number in facts.sharing()],
         "flags": [(FlagReason(flag.key).label, flag) for flag in facts.of("flag")],
@@ -185,6 +199,16 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "closing": _closing(case, facts, actions["close_step"], held),
         "clears_incident": _clears_incident(case, user, held),
     }
+
+
+def _origin(case: Case, fact: Fact) -> Origin:
+    return Origin(
+        readable_id=f"{case.project.key}-T{fact.number}",
+        run=int(fact.key),
+        format=TITLES.get(fact.texts[0], fact.texts[0]),
+        destroyed=bool(fact.texts[1]),
+        at=fact.at,
+    )
 
 
 def actions_of(case: Case, user: User, held: frozenset[Role], own_work: str) -> dict[ActionName, Action]:

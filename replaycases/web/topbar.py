@@ -13,7 +13,7 @@ from replaycases.cases.models import Notification
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """`unread` notifications of cases the person still sees; whether they `audit` a project."""
+    """`unread` notifications of what the person still sees; whether they `audit` a project."""
 
     unread: int
     audits: bool
@@ -21,7 +21,7 @@ class Bar:
 
 def of(user: User) -> Bar:
     seen = Project.objects.visible_to(user)
-    unread = Notification.objects.filter(user=OuterRef("pk"), read_at=None, case__project__in=seen.values("pk"))
+    unread = Notification.objects.filter(user=OuterRef("pk"), read_at=None).in_projects(seen.values("pk"))
     counted = unread.order_by().values("user").annotate(count=Count("*")).values("count")
     audits = Exists(Membership.objects.filter(user=OuterRef("pk"), role__in=AUDITS))
     found = User.objects.filter(pk=user.pk).values_list(Subquery(counted), audits).first()

@@ -5,20 +5,21 @@ from datetime import timedelta
 import pytest
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Model
 from django.test import override_settings
 from django.utils import timezone
 
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import events, flags, mailing, notifying, proposals, recipients
+from replaycases.cases import events, flags, inbox, incident_reports, mailing, notifying, people, proposals, recipients
 from replaycases.cases.models import (
     Boundary,
     Case,
     CaseOwner,
     Decision,
     FlagReason,
+    IncidentReport,
     Notification,
     NotificationCursor,
     NotificationKind,
@@ -58,6 +59,9 @@ def told(user: User) -> list[str]:
 
 REVIEW = "RC-1: a redaction review waits."
 EXPECTATION = "RC-1: an expectation waits for its approval."
+
+
+FINDING = "RC: a finding was reported, and waits for a responder."
 
 
 # --- who is told what -----------------------------------------------------------------------------------------------
@@ -311,3 +315,64 @@ def test_old_news_and_who_left_the_project_are_not_mailed(waiting: User) -> None
     Notification.objects.update(mailed_at=None)
     Membership.objects.filter(user=waiting).delete()
     assert mailing.mail() == 0
+
+
+# --- findings: before there is a case -------------------------------------------------------------------------------
+
+
+def report(actor: User, project: Project, trace: str = "t1") -> IncidentReport:
+    said = {"grader": "monitor", "version": "3", "label": "claimed", "title": "A secret refund"}
+    return incident_reports.report(actor, project=project, trace_id=trace, **said)
+
+
+def test_a_finding_tells_responders_and_incident_owners_without_what_it_says(
+    project: Project, responder: User, owner: User, reviewer: User
+) -> None:
+    token, _ = people.create_token(responder, project=project, name="monitor", scopes=["captures"], days=1)
+    program = User.objects.get(pk=responder.pk)
+    program.token = token
+    finding = report(program, project)
+    notifying.look()
+    assert {user: told(user) for user in (responder, owner, reviewer)} == {
+        responder: [FINDING],  # a program of theirs reported it
+        owner: [FINDING],
+        reviewer: [],
+    }
+    assert Notification.objects.filter(user=owner).get().incident_report == finding
+    assert mailing.mail() == 2
+    assert "secret" not in mail.outbox[0].body
+    assert FINDING in mail.outbox[0].body
+
+
+def test_findings_are_told_once_until_that_is_read(project: Project, responder: User, owner: User) -> None:
+    for trace in ("t1", "t2"):
+        report(responder, project, trace)
+        notifying.look()
+    assert told(owner) == [FINDING]
+    inbox.mark_read(owner, notification=Notification.objects.get(user=owner))
+    report(responder, project, "t3")
+    notifying.look()
+    assert told(owner) == [FINDING, FINDING]
+
+
+def test_of_a_finding_that_is_settled_nobody_is_told(project: Project, responder: User, owner: User) -> None:
+    incident_reports.dismiss(responder, incident_report=report(responder, project), reason="A test.")
+    notifying.look()
+    assert not Notification.objects.exists()
+
+
+def test_who_left_the_project_hears_no_more_of_its_findings(project: Project, responder: User, owner: User) -> None:
+    report(responder, project)
+    notifying.look()
+    assert inbox.of(owner).count() == 1
+    owner.memberships.all().delete()
+    assert inbox.of(owner).count() == mailing.mail() == 0
+
+
+def test_a_notification_is_about_one_thing(case: Case, project: Project, responder: User) -> None:
+    finding = report(responder, project)
+    both = Notification(user=responder, case=case, incident_report=finding, key="x", created_at=timezone.now())
+    for wrong in (both, Notification(user=responder, key="y", created_at=timezone.now())):
+        wrong.kind = NotificationKind.FINDING_REPORTED
+        with pytest.raises(IntegrityError), transaction.atomic():
+            wrong.save()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaycases.accounts.models import User
-from replaycases.cases import incident_reports, trace_buffer
+from replaycases.cases import incident_reports, notifying, trace_buffer
 from replaycases.cases import people as accounts
 from replaycases.cases.models import Capture, Case, IncidentReport
 from tests import factories
@@ -37,6 +37,8 @@ def settled(user: User, finding: IncidentReport, how: str, **said: str) -> int:
 def test_a_finding_stands_on_the_home_page_of_responders_only(people: People, finding: IncidentReport) -> None:
     assert "Findings that nobody has looked at" in html_of(people.responder)
     assert "Findings that nobody" not in html_of(people.qa)
+    notifying.look()
+    assert f'<a href="/findings/{finding.pk}/">RC finding</a>' in html_of(people.owner, "/notifications/")
     settled(people.responder, finding, "dismissal", reason="It is a test.")
     assert "Findings that nobody" not in html_of(people.responder)
 
@@ -47,6 +49,7 @@ def test_a_responder_opens_a_case_of_it(people: People, finding: IncidentReport)
     assert finding.case == Case.objects.get()
     assert finding.case is not None
     assert finding.case.readable_id in html_of(people.viewer, f"/findings/{finding.pk}/")
+    assert f'href="/findings/{finding.pk}/"' in html_of(people.viewer, f"/cases/{finding.case.readable_id}/")
     assert settled(people.responder, finding, "dismissal", reason="Too late.") == 409
 
 
@@ -76,6 +79,7 @@ def test_its_trace_is_captured_from_its_page(people: People, finding: IncidentRe
     html = html_of(people.viewer, address)
     assert capture.readable_id in html
     assert "Capture the trace" not in html
+    assert f'href="{address}"' in html_of(people.viewer, f"/captures/{capture.readable_id}/")
 
 
 def test_a_trace_that_is_not_kept_is_said_to_be_gone(people: People, finding: IncidentReport) -> None:

@@ -74,4 +74,6 @@ NewToken = shape(
 )
 MadeToken = shape("MadeToken", token=TokenSerializer(read_only=True), secret=_SECRET)
 
-NotificationSerializer = row("NotificationSerializer", Notification, "id case kind text created_at read_at")
+NotificationSerializer = row(
+    "NotificationSerializer", Notification, "id case incident_report kind text created_at read_at"
+)

@@ -40,6 +40,7 @@ class IncidentReport(models.Model):
             models.Index(
                 fields=["project", "reported_at"], condition=Q(settled_at=None), name="incident_report_waiting"
             ),
+            models.Index(fields=["project", "trace_id"], name="incident_report_by_trace"),
         ]
         constraints = [
             models.UniqueConstraint(

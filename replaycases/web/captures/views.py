@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import captures, evidence, outlines
+from replaycases.cases import captures, evidence, incident_reports, outlines
 from replaycases.cases.models import Capture
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.registry import FORMATS
@@ -113,6 +113,7 @@ def capture_detail(request: HttpRequest, capture_id: CaptureId) -> HttpResponse:
         "shown": shown,
         "report": report_page.view_of(shown.outline.report) if shown.outline else None,
         "drafts": loading.drafts_of(capture),
+        "reports": incident_reports.about(capture).select_related("case__project").order_by("reported_at"),
     }
     if capture.runs > 1 and not shown.destroyed:
         context["page"] = page_of(request, outlines.choices(capture))

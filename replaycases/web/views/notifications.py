@@ -36,7 +36,7 @@ def shown_at() -> str:
 @require_safe
 def notification_list(request: HttpRequest) -> HttpResponse:
     """Unread first, each part newest first."""
-    told = inbox.of(user_of(request)).select_related("case__project")
+    told = inbox.of(user_of(request)).select_related("case__project", "incident_report__project")
     page = page_of(request, told.order_by(F("read_at").desc(nulls_first=True), "-created_at"))
     return render(request, "notifications/list.html", {"section": "notifications", "page": page, "now": shown_at()})
 

@@ -1,0 +1,35 @@
+"""What was made of a capture, from either side: which case, of which run, and whether its evidence is still there."""
+
+from __future__ import annotations
+
+from django.test import Client
+from django.utils import timezone
+
+from replaycases.accounts.models import Project, User
+from replaycases.accounts.roles import Role
+from replaycases.cases import drafts
+from replaycases.cases.models import Capture, Draft
+from tests import factories
+from tests.web.conftest import client_of
+
+
+def page(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def test_a_case_and_its_capture_lead_to_each_other(project: Project, responder: User) -> None:
+    capture = factories.drafted(project, responder)
+    draft = Draft.objects.get()
+    said = {name: factories.STATEMENT[name] for name in ("title", "trigger", "prohibited_outcome", "deciding_evidence")}
+    case = drafts.make_case(responder, draft=draft, seen=draft.choices.digest, **said)
+    viewer = client_of(factories.person(project, Role.VIEWER))
+    html = page(viewer, f"/cases/{case.readable_id}/")
+    assert '<a href="/captures/RC-T1/">RC-T1</a>, <a href="/captures/RC-T1/runs/0/">run 0</a>' in html
+    assert "its evidence ends" in html
+    made = page(viewer, "/captures/RC-T1/").split('id="made"')[1]
+    assert f'<a href="/cases/{case.readable_id}/">{case.readable_id}</a>' in made
+    assert case.title in made
+    Capture.objects.filter(pk=capture.pk).update(purged_at=timezone.now())
+    assert "its evidence was destroyed" in page(viewer, f"/cases/{case.readable_id}/")
