@@ -242,7 +242,7 @@ def test_a_destroyed_capture_says_so(client: Client, capture: Capture) -> None:
 
 
 def test_steps_are_left_out_and_the_draft_ends(client: Client, capture: Capture) -> None:
-    send(client, f"{RUN}steps/", first=1, last=5, keep=[1, 3, 4, 5], ends_after=4)
+    send(client, f"{RUN}steps/", shown="1-5", keep=[1, 3, 4, 5], ends_after=4)
     assert choices() == {"leave_out": [2], "horizon_after": 3}
     html = page(client, RUN)
     assert "3 of 5" in html
@@ -250,13 +250,13 @@ def test_steps_are_left_out_and_the_draft_ends(client: Client, capture: Capture)
 
 
 def test_leaving_everything_out_is_refused(client: Client, capture: Capture) -> None:
-    assert "Nothing would be left." in send(client, f"{RUN}steps/", 422, first=1, last=5, ends_after="")
+    assert "Nothing would be left." in send(client, f"{RUN}steps/", 422, shown="1-5", ends_after="")
     assert not Draft.objects.exists()
 
 
 @pytest.mark.parametrize("end", ["9", "x", "-1"])
 def test_no_draft_ends_where_there_is_no_step(client: Client, capture: Capture, end: str) -> None:
-    answer = client.post(f"{RUN}steps/", {"first": 1, "last": 5, "keep": [1, 2, 3, 4, 5], "ends_after": end})
+    answer = client.post(f"{RUN}steps/", {"shown": "1-5", "keep": [1, 2, 3, 4, 5], "ends_after": end})
     assert "horizon_after" not in (choices() if answer.status_code == 302 else {})
 
 
@@ -267,7 +267,7 @@ def test_long_runs_come_in_pages(client: Client, responder: User, project: Proje
     captures.bring(responder, project=project, data=transcript(user("hi"), *turns), origin=Origin.PASTE)
     assert 'id="step-501"' not in page(client, RUN)
     assert 'id="step-501"' in page(client, f"{RUN}?page=2")
-    send(client, f"{RUN}steps/", first=501, last=600, keep=[502], ends_after=502, page=2)
+    send(client, f"{RUN}steps/", shown="501-600", keep=[502], ends_after=502, page=2)
     assert choices()["leave_out"] == [501, *range(503, 601)]
     assert "after step 502" in page(client, RUN)
 
@@ -340,7 +340,7 @@ def test_what_was_kept_comes_back_into_the_form(client: Client, capture: Capture
 
 
 def test_the_choice_of_steps_outlives_the_run_record(client: Client, capture: Capture) -> None:
-    send(client, f"{RUN}steps/", first=1, last=5, keep=[1, 3, 4, 5], ends_after="")
+    send(client, f"{RUN}steps/", shown="1-5", keep=[1, 3, 4, 5], ends_after="")
     send(client, f"{RUN}draft/", **NAMED)
     assert choices()["leave_out"] == [2]
 
@@ -715,7 +715,12 @@ def test_a_draft_quotes_the_recording_and_is_shown_to_who_said_why(
     assert "open to you until" in html
 
 
-def test_what_somebody_sent_is_answered_without_being_asked(client: Client, expecting: Capture) -> None:
-    html = send(client, f"{RUN}draft/", 422, identity="{", case_id="x")
+def test_what_somebody_sent_comes_back_with_what_is_wrong_in_it_and_nothing_else_of_the_draft(
+    client: Client, expecting: Capture
+) -> None:
+    html = send(client, f"{RUN}draft/", 422, identity="{", case_id="written-by-me")
     assert "Nothing was saved" in html
-    assert "Why do you need to read it?" not in html
+    assert "written-by-me" in html
+    assert "errorlist" in html
+    assert NAMED["case_id"] not in html
+    assert "Why do you need to read it?" in html

@@ -77,7 +77,8 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
         if asks is not None:
             return asks
     choices = _choices(shared["draft"])
-    form = RunRecordForm(request.POST or None, choices=choices, called=found.outline.tools)
+    boundaries = sorted({line.boundary for line in found.outline.steps})
+    form = RunRecordForm(request.POST or None, choices=choices, called=found.outline.tools, boundaries=boundaries)
     if request.method == "POST" and form.is_valid():
         try:
             parts = form.parts()
@@ -98,7 +99,9 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
     context: dict[str, Any] = {
         **shared,
         "form": form,
-        "parts": draft_page.parts_of(form, found.outline.record, report, choices),
+        "parts": draft_page.parts_of(
+            form, found.outline.record, report, choices, tried.findings if tried and not form.is_bound else ()
+        ),
         "tried": tried,
         "missing": sum(gap.caps and not gap.declared for gap in report.gaps),
         "gaps": [gap_row(gap) for gap in report.gaps],
