@@ -6,7 +6,7 @@ import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from replaycases.accounts import access
@@ -43,8 +43,7 @@ def authenticate(secret: str) -> User | None:
     if not secret.startswith(SECRET_PREFIX):
         return None
     now = timezone.now()
-    live = ApiToken.objects.filter(revoked_at=None, expires_at__gt=now)
-    token = live.select_related("user", "project").filter(secret_hash=hash_of(secret)).first()
+    token = live().select_related("user", "project").filter(secret_hash=hash_of(secret)).first()
     if token is None:
         return None
     user = token.user
@@ -53,6 +52,11 @@ def authenticate(secret: str) -> User | None:
         return None
     _note_use(token, now)
     return user
+
+
+def live() -> QuerySet[ApiToken]:
+    """Those that are neither expired nor revoked."""
+    return ApiToken.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
 
 
 def _note_use(token: ApiToken, now: datetime) -> None:

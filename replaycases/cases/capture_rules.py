@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
@@ -27,30 +27,39 @@ def add(actor: User, *, project: Project, kind: RuleKind, key: str = "", value: 
         policies.require_roles_locked(actor, project, *ADMINISTERS)
         trace_buffer.locked_inbox(project)  # nobody writes a trace or counts a match meanwhile
         rule = CaptureRule.objects.filter(project=project, **said).first()
-        if rule is not None and rule.enabled:
-            return rule
-        if rule is None:
-            _require_room(project)
-            rule = CaptureRule(project=project, created_by=actor, **said)
-        rule.enabled = True
-        rule.save()
-        if kind == RuleKind.TRACE:
-            _want_what_came(rule)
-        _record(actor, rule, "capture_rule.added")
+        if rule is None or not rule.enabled:
+            rule = rule or CaptureRule(project=project, created_by=actor, **said)
+            _switch_on(rule)
+            _record(actor, rule, "capture_rule.added")
     return rule
 
 
 def set_enabled(actor: User, *, rule: CaptureRule, enabled: bool) -> CaptureRule:
-    """Raises PermissionDenied."""
+    """Raises PermissionDenied, ValidationError for one too many."""
     policies.refuse_tokens(actor)
     with transaction.atomic():
         policies.require_roles_locked(actor, rule.project, *ADMINISTERS)
+        trace_buffer.locked_inbox(rule.project)
         kept = CaptureRule.objects.select_for_update(of=("self",)).select_related("project").get(pk=rule.pk)
-        if kept.enabled != enabled:
-            kept.enabled = enabled
+        if enabled and not kept.enabled:
+            _switch_on(kept)
+            _record(actor, kept, "capture_rule.enabled")
+        elif kept.enabled and not enabled:
+            kept.enabled = False
             kept.save(update_fields=["enabled"])
-            _record(actor, kept, "capture_rule.enabled" if enabled else "capture_rule.disabled")
+            _record(actor, kept, "capture_rule.disabled")
     return kept
+
+
+def _switch_on(rule: CaptureRule) -> None:
+    """The only place where a rule becomes one of those that are on. Raises ValidationError for one too many."""
+    project = rule.project
+    if CaptureRule.objects.filter(project=project, enabled=True).count() >= MOST:
+        raise ValidationError(f"Project {project.key} has {MOST} rules that are on, which is the most. Disable one.")
+    rule.enabled = True
+    rule.save()
+    if rule.kind == RuleKind.TRACE:
+        _want_what_came(rule)
 
 
 def _said(kind: RuleKind, key: str, value: str) -> dict[str, str]:
@@ -69,15 +78,11 @@ def _said(kind: RuleKind, key: str, value: str) -> dict[str, str]:
 
 def _want_what_came(rule: CaptureRule) -> None:
     """What came of a named trace already is wanted too; of the other kinds it is not known any more."""
-    came = BufferedTrace.objects.filter(project=rule.project, trace_id=rule.value, rule=None).update(rule=rule)
+    free = BufferedTrace.objects.filter(~Q(rule__enabled=True), project=rule.project, trace_id=rule.value)
+    came = free.update(rule=rule, why_not="")
     if came:
         CaptureRule.objects.filter(pk=rule.pk).update(matched=F("matched") + came, matched_at=timezone.now())
         rule.refresh_from_db(fields=["matched", "matched_at"])
-
-
-def _require_room(project: Project) -> None:
-    if CaptureRule.objects.filter(project=project, enabled=True).count() >= MOST:
-        raise ValidationError(f"Project {project.key} has {MOST} rules, which is the most. Disable one.")
 
 
 def _record(actor: User, rule: CaptureRule, action: str) -> None:

@@ -30,12 +30,13 @@ def bring(
     symptom: str = "",
     on_behalf_of: User | None = None,
     evidence_days: int | None = None,
+    found: Found | None = None,
 ) -> Capture:
     """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is: they
     are not read again then. What our own recorder wrote has it as its origin, by whichever way it came. Raises
     ImportRefused for a file that no importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a
     time that is too long, EvidenceTooLarge, EvidenceDestroyed while what the project has of it is past its time and
-    about to be destroyed."""
+    about to be destroyed. `found` is what `find` said of these bytes, for who holds a lock already."""
     access.require(actor, project, *CAPTURES)
     digest = evidence.digest_of(data) if isinstance(data, bytes) else data.digest
     said = {
@@ -49,7 +50,7 @@ def bring(
     if there is not None:
         return there
     plain = data if isinstance(data, bytes) else data.read()
-    found = _found(project, plain, format)
+    found = found or find(project, plain, format)
     with transaction.atomic():
         policies.require_roles_locked(actor, project, *CAPTURES)
         there = _there(project, digest)
@@ -87,7 +88,7 @@ def bring(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Found:
+class Found:
     """What is kept of a recording in the open: the importer's name, how many runs, the digests of documents."""
 
     format: str
@@ -95,10 +96,10 @@ class _Found:
     documents: list[str]
 
 
-def _found(project: Project, data: bytes, format: str | None) -> _Found:
-    """Before any lock is taken; what was read for it is let go again."""
+def find(project: Project, data: bytes, format: str | None) -> Found:
+    """Before any lock is taken; what was read for it is let go again. Raises ImportRefused."""
     recording = open_recording(data, format=format)
-    return _Found(
+    return Found(
         format=recording.format.name,
         runs=len(recording.runs),
         documents=held_documents.in_recording(project, recording),

@@ -7,10 +7,10 @@ is decoded again before somebody wants a trace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -29,13 +29,14 @@ from replaycases.importers.otlp.spans import LogRecord, Span
 from replaycases.importers.otlp.values import is_hex
 
 Signal = Literal["traces", "logs"]
+Key = TypeVar("Key", UUID, str)
 BATCH_TYPE = "application/vnd.replaycases.otlp-batch"
 ID_LENGTH = 32
 SLACK = timedelta(hours=1)
 """How much longer the bytes may be opened than they are kept: a batch goes with its traces and not by itself."""
-DROPPED_AT_ONCE = 200
-LOOKED_UP_AT_ONCE = 1000
+AT_ONCE = 1000
 _LINK = BufferedTrace.batches.through
+_OF_LINK = ("bufferedtrace", "tracebatch", "tracebatch__payload__size")
 _BY_RULE = ("token", "rule", "capture", "why_not")
 
 
@@ -92,14 +93,21 @@ def look() -> int:
     return beats.each(Project.objects.filter(pk__in=_old().values("project")), _drop_old)
 
 
+def wanted() -> QuerySet[BufferedTrace]:
+    """Of which a rule wants a capture that was not made yet and may still be."""
+    return BufferedTrace.objects.filter(rule__enabled=True, capture=None, why_not="")
+
+
 def _old() -> QuerySet[BufferedTrace]:
+    """Those that are wanted stay a little longer: their time being over is when some of them are captured."""
     over = timezone.now() - timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS)
-    return BufferedTrace.objects.filter(first_at__lt=over)
+    asked = Q(pk__in=wanted().values("pk"), first_at__gte=over - SLACK / 2)
+    return BufferedTrace.objects.filter(~asked, first_at__lt=over)
 
 
 def _drop_old(project: Project) -> int:
     gone, old = 0, _old().filter(project=project).order_by("first_at")
-    while first := list(old.values_list("pk", flat=True)[:DROPPED_AT_ONCE]):
+    while first := list(old.values_list("pk", flat=True)[:AT_ONCE]):
         with transaction.atomic():
             inbox = locked_inbox(project)
             gone += len(_drop(inbox, first))
@@ -206,11 +214,11 @@ def locked_inbox(project: Project) -> TraceInbox:
 
 
 def _there(project: Project, names: Sequence[str]) -> dict[str, BufferedTrace]:
-    """Those of the traces that are kept, by their ids."""
+    """Those of the traces that are kept, by their ids, with their rules."""
     found: dict[str, BufferedTrace] = {}
-    for start in range(0, len(names), LOOKED_UP_AT_ONCE):
-        some = names[start : start + LOOKED_UP_AT_ONCE]
-        found |= {one.trace_id: one for one in BufferedTrace.objects.filter(project=project, trace_id__in=some)}
+    for some in _in_parts(names):
+        kept = BufferedTrace.objects.select_for_update(of=("self",)).select_related("rule")
+        found |= {one.trace_id: one for one in kept.filter(project=project, trace_id__in=some)}
     return found
 
 
@@ -223,9 +231,14 @@ def _full(found: _Sorted, there: dict[str, BufferedTrace]) -> set[str]:
 
 def _count_matched(taken: Mapping[str, _Part], there: Mapping[str, BufferedTrace], now: datetime) -> None:
     """How often each rule was the first that a trace matched. The rows are written in one order, whoever sends."""
-    first = [part.rule for name, part in taken.items() if name not in there or there[name].rule_id is None]
+    first = [part.rule for name, part in taken.items() if name not in there or not _is_wanted(there[name])]
     for rule, traces in sorted(Counter(filter(None, first)).items()):
         CaptureRule.objects.filter(pk=rule).update(matched=F("matched") + traces, matched_at=now)
+
+
+def _is_wanted(trace: BufferedTrace) -> bool:
+    """By a rule that is on: one that was switched off counts as none."""
+    return trace.rule is not None and trace.rule.enabled
 
 
 def _with(
@@ -246,11 +259,12 @@ def _with(
     trace.errors += part.errors
     trace.service = trace.service or part.service
     trace.token = token
-    trace.rule_id = trace.rule_id or part.rule
     # What a rule wants is wanted with what comes later too, also where nothing could be made of what came before.
     trace.why_not = ""
-    if trace.rule_id:
+    if part.rule or _is_wanted(trace):
         trace.capture = None
+    if part.rule and not _is_wanted(trace):
+        trace.rule_id = part.rule
     return trace
 
 
@@ -268,28 +282,68 @@ def _write(traces: Sequence[BufferedTrace], batch: TraceBatch) -> None:
 
 
 def _make_room(inbox: TraceInbox, *, bytes_: int, traces: int, now: datetime) -> set[UUID]:
-    """Drop traces until this much more has room: those that ended, then those that are quiet, the oldest first. Raises
-    EvidenceTooLarge for what never has room, BufferFull for what has none now."""
+    """Drop traces until this much more has room: those that ended, then those that are quiet, the oldest first, and
+    what a rule wants after all others. Raises EvidenceTooLarge for what never has room, BufferFull for what has none
+    now."""
     if bytes_ > settings.REPLAYCASES_OTLP_BUFFER_BYTES or traces > settings.REPLAYCASES_OTLP_BUFFER_TRACES:
         raise evidence.EvidenceTooLarge("one request is larger than the whole buffer")
-    quiet = now - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
-    gone: set[UUID] = set()
-    while over := _over(inbox, bytes_, traces):
-        may_go = BufferedTrace.objects.filter(Q(ended=True) | Q(last_at__lt=quiet), project=inbox.project_id)
-        first = list(may_go.order_by("-ended", "last_at").values_list("pk", flat=True)[:over])
-        if not first:
-            raise BufferFull
-        gone |= _drop(inbox, first)
-    return gone
-
-
-def _over(inbox: TraceInbox, bytes_: int, traces: int) -> int:
-    """About how many traces are too many, at least one if there is no room; 0 if there is."""
     traces_over = inbox.traces + traces - settings.REPLAYCASES_OTLP_BUFFER_TRACES
     bytes_over = inbox.bytes + bytes_ - settings.REPLAYCASES_OTLP_BUFFER_BYTES
     if max(traces_over, bytes_over) <= 0:
-        return 0
-    return min(DROPPED_AT_ONCE, max(1, traces_over, bytes_over * inbox.traces // max(1, inbox.bytes)))
+        return set()
+    first = _first_to_go(_may_go(inbox, now), bytes_=bytes_over, traces=traces_over)
+    for some in _in_parts(first):
+        _drop(inbox, some)
+    return set(first)
+
+
+def _may_go(inbox: TraceInbox, now: datetime) -> Iterator[Sequence[UUID]]:
+    """The traces that may be dropped, many at once, in the order in which they go."""
+    quiet = now - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
+    may_go = BufferedTrace.objects.filter(Q(ended=True) | Q(last_at__lt=quiet), project=inbox.project_id)
+    asked = Q(pk__in=wanted().filter(project=inbox.project_id).values("pk"))
+    for kind in (~asked, asked):
+        in_order = may_go.filter(kind).order_by("-ended", "last_at").values_list("pk", flat=True)
+        start = 0
+        while some := list(in_order[start : start + AT_ONCE]):
+            yield some
+            start += AT_ONCE
+
+
+def _first_to_go(parts: Iterable[Sequence[UUID]], *, bytes_: int, traces: int) -> list[UUID]:
+    """As many as free so much: the bytes of a request are free once the last trace in it goes. Raises BufferFull."""
+    going: list[UUID] = []
+    left: dict[UUID, int] = {}
+    for some in parts:
+        batches: dict[UUID, list[tuple[UUID, int]]] = {}
+        for trace, batch, size in _LINK._default_manager.filter(bufferedtrace__in=some).values_list(*_OF_LINK):
+            batches.setdefault(trace, []).append((batch, size))
+        left |= _counts({batch for held in batches.values() for batch, _ in held} - left.keys())
+        for trace in some:
+            if bytes_ <= 0 and traces <= 0:
+                return going
+            going.append(trace)
+            traces -= 1
+            for batch, size in batches.get(trace, ()):
+                left[batch] -= 1
+                bytes_ -= 0 if left[batch] else size
+    if bytes_ > 0 or traces > 0:
+        raise BufferFull
+    return going
+
+
+def _counts(batches: Iterable[UUID]) -> dict[UUID, int]:
+    """How many traces are in each."""
+    found: dict[UUID, int] = {}
+    for some in _in_parts(list(batches)):
+        counted = TraceBatch.objects.filter(pk__in=some).order_by().annotate(held=Count("traces"))
+        found |= dict(counted.values_list("pk", "held"))
+    return found
+
+
+def _in_parts(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
+    """As many as one query takes on every database."""
+    return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))
 
 
 def _drop(inbox: TraceInbox, traces: Sequence[UUID]) -> set[UUID]:

@@ -1,4 +1,4 @@
-"""A buffered trace becomes a capture: because somebody asks for it, or by a rule once it is quiet."""
+"""A buffered trace becomes a capture: because somebody asks for it, or by a rule once it is whole."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import OperationalError, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from replaycases.accounts import access
+from replaycases.accounts import access, tokens
 from replaycases.accounts.models import ApiToken, Project, User
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import behalf, captures, evidence, trace_buffer
+from replaycases.cases import beats, behalf, captures, evidence, trace_buffer
 from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import BufferedTrace, Capture, Origin
@@ -29,29 +29,41 @@ from replaycases.importers.otlp.spans import LogRecord, Span
 
 logger = logging.getLogger(__name__)
 AT_ONCE = 100
+TRIES = 3
+MOST_BY_RULE = 3
+"""Of one trace: what comes of it later makes the whole of it anew."""
 WHY_NOT_CAP = 300
 Row = TypeVar("Row", Span, LogRecord)
 
 
 def capture_trace(actor: User, *, project: Project, trace_id: str) -> Capture:
-    """The capture of what came of the trace so far. Raises ValidationError where nothing of it is kept, and as
-    `captures.bring`."""
+    """The capture of what came of the trace so far. Raises ValidationError where nothing of it is kept or more of it
+    comes all the time, and as `captures.bring`."""
     access.require(actor, project, *CAPTURES)
-    trace = BufferedTrace.objects.filter(project=project, trace_id=trace_id.lower()).first()
-    capture = _capture(actor, trace, of=BufferedTrace.objects.all()) if trace is not None else None
-    if capture is None:
-        raise ValidationError({"trace_id": "Nothing of this trace is kept: it never came, or its time is over."})
-    return capture
+    for _ in range(TRIES):
+        trace = BufferedTrace.objects.filter(project=project, trace_id=trace_id.lower()).first()
+        if trace is None:
+            break
+        capture = _capture(actor, trace, of=BufferedTrace.objects.all())
+        if capture is not None:
+            return capture
+    else:
+        raise ValidationError({"trace_id": "More of this trace comes in at this moment. Try it again."})
+    raise ValidationError({"trace_id": "Nothing of this trace is kept: it never came, or its time is over."})
 
 
 def look() -> int:
-    """Capture what a rule wants and what has been quiet for a while, in the name of who sent it. Returns how many."""
-    return sum(map(_by_rule, _wanted().select_related("project", "token__user").order_by("last_at")[:AT_ONCE]))
+    """Capture what a rule wants and what is whole, in the name of who sent it. Returns how many."""
+    first = _wanted().select_related("project", "token__user").order_by("last_at")[:AT_ONCE]
+    return beats.each(first, _by_rule)
 
 
 def _wanted() -> QuerySet[BufferedTrace]:
-    quiet = timezone.now() - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
-    return BufferedTrace.objects.filter(rule__enabled=True, capture=None, why_not="", last_at__lt=quiet)
+    """Whose root ended and of which nothing came for a while, or which is kept no longer."""
+    now = timezone.now()
+    quiet = now - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
+    over = now - timedelta(seconds=settings.REPLAYCASES_OTLP_KEEP_SECONDS)
+    return trace_buffer.wanted().filter(Q(ended=True, last_at__lt=quiet) | Q(first_at__lt=over))
 
 
 def assembled(trace: BufferedTrace) -> bytes:
@@ -86,19 +98,16 @@ def _key(record: LogRecord) -> bytes:
 
 
 def _capture(actor: User, trace: BufferedTrace, *, of: QuerySet[BufferedTrace]) -> Capture | None:
-    """None where the trace is none `of` these any more. What comes of it waits until the transaction ends. Locks are
-    taken in their order: the project's row, then the trace."""
+    """None where the trace is none `of` these any more, or more of it came since it was read. It is put together and
+    looked into before any lock. Locks are taken in their order: the project's row, then the trace."""
+    project, data = trace.project, assembled(trace)
+    found = captures.find(project, data, "otlp")
     with transaction.atomic():
-        lock_project(trace.project)
-        if not of.select_for_update(of=("self",)).filter(pk=trace.pk).exists():
+        lock_project(project)
+        if not of.select_for_update(of=("self",)).filter(pk=trace.pk, last_at=trace.last_at).exists():
             return None
         capture = captures.bring(
-            actor,
-            project=trace.project,
-            data=assembled(trace),
-            origin=Origin.OTLP,
-            format="otlp",
-            trace_id=trace.trace_id,
+            actor, project=project, data=data, origin=Origin.OTLP, trace_id=trace.trace_id, found=found
         )
         BufferedTrace.objects.filter(pk=trace.pk).update(capture=capture, why_not="")
         behalf.note_senders(actor, capture, _senders(trace))
@@ -112,8 +121,11 @@ def _senders(trace: BufferedTrace) -> set[UUID]:
 
 
 def _by_rule(trace: BufferedTrace) -> bool:
+    """Whether it was captured. What cannot be is not tried again before more of it comes."""
     try:
-        captured = _capture(_owner(trace.token), trace, of=_wanted())
+        why_not = _why_not(trace)
+        if not why_not:
+            return _capture(_owner(trace.token), trace, of=_wanted()) is not None
     except (ImportRefused, PermissionDenied, ValidationError, InvalidTransition) as refused:
         why_not = " ".join(refused.messages) if isinstance(refused, ValidationError) else str(refused)
     except (evidence.EvidenceDamaged, evidence.EvidenceDestroyed, evidence.EvidenceTooLarge) as lost:
@@ -121,11 +133,30 @@ def _by_rule(trace: BufferedTrace) -> bool:
     except RingInvalid as fault:
         logger.error("trace %s is not captured yet: %s", trace.pk, fault)
         return False
-    else:
-        return captured is not None
+    except OperationalError:
+        logger.exception("trace %s is not captured yet", trace.pk)
+        return False
+    except Exception as fault:
+        logger.exception("trace %s cannot be captured", trace.pk)
+        why_not = f"It failed on our side ({type(fault).__name__})."
     logger.warning("trace %s was not captured by its rule", trace.pk)
-    BufferedTrace.objects.filter(pk=trace.pk).update(why_not=why_not[:WHY_NOT_CAP])
+    unchanged = BufferedTrace.objects.filter(pk=trace.pk, last_at=trace.last_at)
+    unchanged.update(why_not=why_not[:WHY_NOT_CAP], capture=_made_of(trace).first())
     return False
+
+
+def _why_not(trace: BufferedTrace) -> str:
+    if not tokens.live().filter(pk=trace.token_id).exists():
+        return f"The token {trace.token.prefix}… that sent it is revoked or expired: nothing is captured in its name."
+    if _made_of(trace).count() >= MOST_BY_RULE:
+        return f"A rule captures a trace {MOST_BY_RULE} times at most. Capture it by hand for what came since."
+    return ""
+
+
+def _made_of(trace: BufferedTrace) -> QuerySet[Capture]:
+    """The newest first."""
+    made = Capture.objects.filter(project=trace.project_id, trace_id=trace.trace_id, origin=Origin.OTLP)
+    return made.order_by("-number")
 
 
 def _owner(token: ApiToken) -> User:

@@ -11,9 +11,9 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from replaycases.accounts import tokens
-from replaycases.accounts.models import Project, User
+from replaycases.accounts.models import ApiToken, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import capture_rules, decisions, drafts, evidence, people, trace_buffer, trace_captures
+from replaycases.cases import capture_rules, captures, decisions, drafts, evidence, people, trace_buffer, trace_captures
 from replaycases.cases.models import (
     AuditEvent,
     BufferedTrace,
@@ -38,6 +38,7 @@ from tests.cases.test_captures import CHOICES, STATEMENT
 
 pytestmark = pytest.mark.django_db
 LATER = timedelta(minutes=10)
+KEPT = timedelta(hours=6, minutes=10)
 
 
 @pytest.fixture
@@ -177,6 +178,33 @@ def test_no_more_bytes_are_kept_than_the_settings_say(sender: User, settings: An
     assert TraceBatch.objects.count() == Payload.objects.count()
 
 
+def test_what_a_rule_wants_goes_after_all_others(
+    of: factories.People, sender: User, administrator: User, settings: Any
+) -> None:
+    settings.REPLAYCASES_OTLP_BUFFER_TRACES = 3
+    rule(administrator, of, RuleKind.ERROR)
+    receive(sender, as_json(span(1, trace="0" * 31 + "1", error=True)))
+    for number in (2, 3, 4, 5):
+        age()
+        receive(sender, as_json(span(1, trace="0" * 31 + f"{number}", error=number == 5)))
+    assert {name[-1] for name in held()} == {"1", "4", "5"}
+    receive(sender, as_json(*(span(1, trace="1" * 31 + f"{number}") for number in (1, 2))))
+    assert {name[-1] for name in held()} == {"5", "1", "2"}
+
+
+def test_room_for_a_request_is_made_in_few_queries_and_no_more_than_it_needs(
+    sender: User, settings: Any, django_assert_max_num_queries: Any
+) -> None:
+    traces = [as_json(*(span(1, trace=f"{name}{number:031x}") for number in range(300))) for name in "abc"]
+    settings.REPLAYCASES_OTLP_BUFFER_BYTES = sum(map(len, traces[:2])) + 1000
+    for body in traces[:2]:
+        receive(sender, body)
+    with django_assert_max_num_queries(60):
+        receive(sender, traces[2])
+    assert {name[0] for name in held()} == {"b", "c"}
+    assert TraceInbox.objects.get().traces == 600
+
+
 @pytest.mark.parametrize("limit", ["BYTES", "TRACES"])
 def test_a_request_that_is_larger_than_the_buffer_is_refused_for_good(sender: User, settings: Any, limit: str) -> None:
     setattr(settings, f"REPLAYCASES_OTLP_BUFFER_{limit}", 1)
@@ -308,11 +336,18 @@ def test_a_rule_that_is_switched_off_wants_nothing(of: factories.People, sender:
     assert trace_captures.look() == 0
 
 
+@pytest.mark.parametrize("anew", [False, True])
 def test_a_rule_about_a_trace_wants_what_came_of_it_before(
-    of: factories.People, sender: User, administrator: User
+    of: factories.People, sender: User, administrator: User, anew: bool
 ) -> None:
+    if anew:
+        there = rule(administrator, of, RuleKind.TRACE, value=TRACE)
+        capture_rules.set_enabled(administrator, rule=there, enabled=False)
     receive(sender, as_json(chat(), chat(1, trace=OTHER)))
-    assert rule(administrator, of, RuleKind.TRACE, value=TRACE).matched == 1
+    if anew:
+        assert capture_rules.set_enabled(administrator, rule=there, enabled=True).matched == 1
+    else:
+        assert rule(administrator, of, RuleKind.TRACE, value=TRACE).matched == 1
     age()
     assert trace_captures.look() == 1
     assert Capture.objects.get().trace_id == TRACE
@@ -326,6 +361,86 @@ def test_what_a_rule_wanted_before_it_was_switched_off_is_not_captured(
     capture_rules.set_enabled(administrator, rule=wanted, enabled=False)
     age()
     assert trace_captures.look() == 0
+
+
+@pytest.mark.parametrize("came_before", [False, True])
+def test_a_rule_that_was_switched_off_keeps_no_trace_from_another(
+    of: factories.People, sender: User, administrator: User, came_before: bool
+) -> None:
+    first = rule(administrator, of, RuleKind.ATTRIBUTE, key="service.name", value="agent")
+    receive(sender, as_json(chat()))
+    capture_rules.set_enabled(administrator, rule=first, enabled=False)
+    if came_before:
+        second = rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    else:
+        second = rule(administrator, of, RuleKind.ERROR)
+        receive(sender, as_json(span(2, parent=1, error=True)))
+    second.refresh_from_db()
+    assert (BufferedTrace.objects.get().rule, second.matched) == (second, 1)
+    age()
+    assert trace_captures.look() == 1
+
+
+def test_a_trace_whose_root_has_not_ended_is_captured_when_it_is_kept_no_longer(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    receive(sender, as_json(chat(2, parent=1)))
+    age()
+    assert trace_captures.look() == 0
+    age(KEPT)
+    assert trace_buffer.look() == 0
+    assert trace_captures.look() == 1
+    assert trace_buffer.look() == 1
+
+
+def test_what_is_wanted_and_was_never_captured_does_not_stay_for_ever(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    receive(sender, as_json(chat()))
+    age(KEPT + trace_buffer.SLACK / 2)
+    assert trace_buffer.look() == 1
+
+
+def test_a_trace_of_which_more_comes_all_the_time_is_captured_by_rule_a_few_times_and_says_so(
+    of: factories.People, sender: User, administrator: User
+) -> None:
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    captured = []
+    for number in range(1, 7):
+        receive(sender, as_json(chat(number, parent=number - 1)))
+        age(timedelta(minutes=2))
+        captured.append(trace_captures.look())
+    assert captured == [1, 1, 1, 0, 0, 0]
+    trace = BufferedTrace.objects.get()
+    assert "3 times at most" in trace.why_not
+    assert trace.capture == Capture.objects.latest("number")
+    trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
+    assert Capture.objects.count() == 4
+
+
+def test_what_comes_while_a_trace_is_put_together_is_in_its_capture(
+    of: factories.People, sender: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive(sender, as_json(chat()))
+    find, done = captures.find, []
+
+    def found(*said: Any) -> Any:
+        assert not locked
+        if not done:
+            receive(sender, as_json(chat(2, parent=1)))
+        done.append(said)
+        return find(*said)
+
+    locked: list[Any] = []
+    monkeypatch.setattr(captures, "find", found)
+    monkeypatch.setattr(trace_captures, "lock_project", lambda project: done[1:] and locked.append(project))
+    capture = trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
+    export = envelope.read_file(evidence.read(capture.payload))
+    assert export is not None
+    assert len(export.spans) == len(done) == 2
+    assert locked
 
 
 def test_what_comes_after_a_rule_captured_a_trace_is_captured_too_and_once(
@@ -351,7 +466,7 @@ def test_a_trace_of_which_nothing_could_be_made_is_tried_again_once_more_came(
 ) -> None:
     rule(administrator, of, RuleKind.TRACE, value=TRACE)
     receive(sender, records(), signal="logs")
-    age()
+    age(KEPT)
     assert trace_captures.look() == 0
     assert BufferedTrace.objects.get().why_not
     receive(sender, as_json(chat()))
@@ -383,12 +498,49 @@ def test_whose_sender_may_capture_no_more_is_not_captured_by_a_rule(
     assert not Capture.objects.exists()
 
 
+@pytest.mark.parametrize("why", ["revoked", "expired"])
+def test_nothing_is_captured_by_rule_in_the_name_of_a_token_that_is_none_any_more(
+    of: factories.People, sender: User, administrator: User, why: str
+) -> None:
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    receive(sender, as_json(chat()))
+    assert sender.token is not None
+    if why == "revoked":
+        people.revoke_token(of.responder, token=sender.token)
+    else:
+        ApiToken.objects.update(expires_at=timezone.now())
+    age()
+    assert trace_captures.look() == 0
+    assert "revoked or expired" in BufferedTrace.objects.get().why_not
+    assert not Capture.objects.exists()
+
+
+def test_a_trace_that_fails_as_nobody_foresaw_holds_up_no_other_and_says_so(
+    of: factories.People, sender: User, administrator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule(administrator, of, RuleKind.ATTRIBUTE, key="service.name", value="agent")
+    receive(sender, as_json(chat(1, trace=OTHER)))
+    receive(sender, as_json(chat()))
+    age()
+    assembled = trace_captures.assembled
+
+    def failing(trace: BufferedTrace) -> bytes:
+        if trace.trace_id == OTHER:
+            raise TypeError("refund 4711")
+        return assembled(trace)
+
+    monkeypatch.setattr(trace_captures, "assembled", failing)
+    assert trace_captures.look() == 1
+    assert BufferedTrace.objects.get(trace_id=OTHER).why_not == "It failed on our side (TypeError)."
+    assert trace_captures._wanted().count() == 0
+
+
 def test_a_trace_without_anything_to_import_holds_up_no_other(
     of: factories.People, sender: User, administrator: User
 ) -> None:
     rule(administrator, of, RuleKind.ATTRIBUTE, key="service.name", value="agent")
     receive(sender, records(trace=OTHER), signal="logs")
-    BufferedTrace.objects.update(rule=CaptureRule.objects.get())
+    BufferedTrace.objects.update(rule=CaptureRule.objects.get(), ended=True)
     receive(sender, as_json(chat()))
     age()
     assert trace_captures.look() == 1
@@ -424,6 +576,23 @@ def test_rules_are_kept_by_administrators_and_by_no_program(of: factories.People
             capture_rules.set_enabled(actor, rule=added, enabled=False)
 
 
+def test_no_more_rules_are_on_than_the_most_by_any_way(
+    of: factories.People, administrator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture_rules, "MOST", 1)
+    off = rule(administrator, of, RuleKind.ERROR)
+    capture_rules.set_enabled(administrator, rule=off, enabled=False)
+    rule(administrator, of, RuleKind.TRACE, value=TRACE)
+    for on in (
+        lambda: rule(administrator, of, RuleKind.TRACE, value=OTHER),
+        lambda: rule(administrator, of, RuleKind.ERROR),
+        lambda: capture_rules.set_enabled(administrator, rule=off, enabled=True),
+    ):
+        with pytest.raises(ValidationError, match="which is the most"):
+            on()
+    assert CaptureRule.objects.filter(enabled=True).count() == 1
+
+
 def test_a_rule_is_there_once_and_can_be_switched_on_again(of: factories.People, administrator: User) -> None:
     first = rule(administrator, of, RuleKind.ERROR)
     capture_rules.set_enabled(administrator, rule=first, enabled=False)
@@ -444,7 +613,8 @@ def test_who_sent_any_of_it_approves_nothing_of_the_case_that_others_make_of_it(
     assert not StatementEdit.objects.exists()
     capture = trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
     draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
-    case = drafts.make_case(of.responder, draft=draft, **STATEMENT, seen=draft.choices.digest)
+    said = {**STATEMENT, "seen": draft.choices.digest, "despite": "It is about who sent it."}
+    case = drafts.make_case(of.responder, draft=draft, **said)
     assert all(decisions.own_work(person, case) for person in senders[:2])
     assert not decisions.own_work(senders[2], case)
     revision = factories.revision(case)
