@@ -9,10 +9,24 @@ from typing import Any
 
 import hypothesis
 import pytest
+from pytest_django.plugin import DjangoDbBlocker
 
 # A machine that is busy is no fault of what is tested. Half of the usual examples: every run draws others.
 hypothesis.settings.register_profile("each run", deadline=None, max_examples=50)
 hypothesis.settings.load_profile("each run")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_use_migrations: bool, django_db_blocker: DjangoDbBlocker) -> None:
+    """Tables as the models declare them, in a moment (--no-migrations). Deployments are migrated as any is, and
+    tests/cases/test_migrations.py holds the one against the other."""
+    from django.db import connection
+
+    from tests import tables
+
+    with django_db_blocker.unblock():
+        if connection.vendor == "postgresql" and not django_db_use_migrations:
+            tables.complete(connection)
 
 
 @pytest.fixture(scope="session", autouse=True)
