@@ -26,8 +26,9 @@ REMEMBERED = 32
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """What the trace says around its steps. `serving` is {} where it names no model; `offered` counts the tools that
-    the model was offered, None where the trace has no catalogue; `identity` and `system`: it holds them."""
+    """What the trace says around its steps. `serving` and `recorded_by` are {} where it says nothing; `offered` counts
+    the tools that the model was offered, None where the trace has no catalogue for the whole run, and `tells_tools`
+    whether it says at all which were; `identity` and `system`: it holds them."""
 
     started_at: str | None
     workflow_version: str | None
@@ -36,6 +37,11 @@ class RunRecord:
     offered: int | None
     identity: bool
     system: bool
+    prompt_version: str | None
+    time_zone: str | None
+    locale: str | None
+    recorded_by: Mapping[str, Any]
+    tells_tools: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,4 +149,9 @@ def _record(run: NeutralRun) -> RunRecord:
         offered=None if run.tools is None else len(run.tools),
         identity=run.identity is not None,
         system=run.system is not None,
+        prompt_version=run.prompt_version,
+        time_zone=run.time_zone,
+        locale=run.locale,
+        recorded_by=run.recorded_by or {},
+        tells_tools="tools" not in run.absent,
     )

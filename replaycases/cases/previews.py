@@ -14,6 +14,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
 from replaycases.cases import captures, drafts, evidence, recorded_results
 from replaycases.cases import untouched as untouched_checks
+from replaycases.cases.ignored import Ignored, ignored_in
 from replaycases.cases.models import Draft, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -21,7 +22,7 @@ from replaycases.importers.completeness import Report
 from replaycases.importers.final_message import final_message
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.neutral import NeutralRun
-from replaycases.importers.registry import open_recording, report_on, to_case
+from replaycases.importers.registry import Imported, open_recording, report_on, to_case
 from replaycases.importers.supplied import Supplied, supplied_from
 from replaycases.verdict.rulings import CheckResult
 
@@ -48,6 +49,7 @@ class Preview:
     results: Mapping[str, CheckResult] = field(default_factory=dict)
     untouched: Mapping[str, str] = field(default_factory=dict)
     held: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
     message: bool = False
 
     @property
@@ -88,7 +90,8 @@ def _tried(run: NeutralRun, chosen: Mapping[str, JSON]) -> Preview:
     except FixtureInvalid as invalid:
         return Preview(report=report_on(run, supplied), findings=_ordered(invalid.findings))
     if made.fixture is None:
-        return Preview(report=made.report, findings=_without_expectation(made.document))
+        findings = _without_expectation(made.document)
+        return Preview(report=made.report, findings=findings, ignored=_ignored(made, supplied))
     results = recorded_results.results_of(made.fixture, run, supplied)
     return Preview(
         report=made.report,
@@ -98,8 +101,13 @@ def _tried(run: NeutralRun, chosen: Mapping[str, JSON]) -> Preview:
         results=results,
         untouched=untouched_checks.untouched(made.fixture),
         held=recorded_results.incident_held(made.fixture, results),
+        ignored=_ignored(made, supplied),
         message=final_message(run) is not None,
     )
+
+
+def _ignored(made: Imported, supplied: Supplied) -> tuple[Ignored, ...]:
+    return ignored_in(made.document["events"], supplied.ignore)
 
 
 def _reported(run: NeutralRun, supplied: Supplied, why: Finding) -> Preview:

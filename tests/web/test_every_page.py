@@ -27,6 +27,7 @@ PAGES = (
     "/captures/RC-T1/",
     "/captures/RC-T1/runs/0/",
     "/captures/RC-T1/runs/0/draft/",
+    "/captures/RC-T1/runs/0/leeway/",
     "/captures/RC-T1/runs/0/expectation/",
     "/captures/RC-T1/runs/0/case/",
     "/findings/",

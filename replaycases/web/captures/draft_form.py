@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -10,6 +10,13 @@ from django import forms
 from replaycases.cases import texts
 from replaycases.web.captures.effect_form import EffectForm, rules_of
 from replaycases.web.captures.json_field import JsonField
+from replaycases.web.captures.record_rules import (
+    rule_faults,
+    texts_of,
+    validate_instant,
+    validate_locale,
+    validate_zone,
+)
 from replaycases.web.forms import StyledForm
 
 SERVING = ("provider", "requested_model", "returned_model", "api_version")
@@ -18,8 +25,10 @@ PLAIN = ("case_id", "incident_id", "frozen_at", "time_zone", "locale", "workflow
 JSON_PARTS = ("identity", "tools", "policies", "templates", "alternatives")
 
 
-def _text(label: str, help_text: str = "", **more: Any) -> forms.CharField:
-    return forms.CharField(required=False, max_length=texts.NAME_CAP, label=label, help_text=help_text, **more)
+def _text(label: str, help_text: str = "", *validators: Callable[[str], None]) -> forms.CharField:
+    return forms.CharField(
+        required=False, max_length=texts.NAME_CAP, label=label, help_text=help_text, validators=validators
+    )
 
 
 class RunRecordForm(StyledForm):
@@ -27,9 +36,9 @@ class RunRecordForm(StyledForm):
 
     case_id = _text("Case id", "A name that stays. Example: refund-claimed-after-timeout.")
     incident_id = _text("Incident", "The incident's own id.")
-    frozen_at = _text("Frozen time", "ISO 8601 with an offset: 2026-11-01T09:00:00+01:00.")
-    time_zone = _text("Time zone", "Example: Europe/Berlin.")
-    locale = _text("Locale", "Example: de-DE.")
+    frozen_at = _text("Frozen time", "ISO 8601 with an offset: 2026-11-01T09:00:00+01:00.", validate_instant)
+    time_zone = _text("Time zone", "Example: Europe/Berlin.", validate_zone)
+    locale = _text("Locale", "Example: de-DE.", validate_locale)
     workflow_version = _text("Workflow version", "The affected code: a commit or a release.")
     prompt_version = _text("Prompt version")
     identity = JsonField(
@@ -62,7 +71,7 @@ class RunRecordForm(StyledForm):
         named="a JSON list",
         rows=3,
         label="Policies",
-        help_text='[{"name", "version", "sha256", "content"?}]',
+        help_text='[{"name", "version", "sha256", "content"?}]: by hash. Where the content is given, it is computed.',
     )
     templates = JsonField(
         shape=list,
@@ -89,9 +98,10 @@ class RunRecordForm(StyledForm):
     recorded_by_version = _text("Recorder's version")
 
     def __init__(
-        self, data: Any = None, *, choices: Mapping[str, Any], called: Sequence[str], incident: str = ""
+        self, data: Any = None, *, choices: Mapping[str, Any], called: Sequence[str], boundaries: Sequence[str] = ()
     ) -> None:
-        super().__init__(data, initial={**dict(_initial(choices)), "incident_id": choices.get("incident_id", incident)})
+        super().__init__(data, initial=dict(_initial(choices)))
+        self.called, self.boundaries = called, boundaries
         kept = choices.get("effects", {}).get("tools", {})
         self.effects = [
             EffectForm(data, prefix=f"tool{number}", tool=tool, rule=kept.get(tool, {}))
@@ -105,7 +115,21 @@ class RunRecordForm(StyledForm):
         return all([super().is_valid(), *(effect.is_valid() for effect in self.effects)])
 
     def clean_ignore(self) -> list[dict[str, str]]:
-        return [_ignore_rule(line) for line in self.cleaned_data["ignore"].splitlines() if line.strip()]
+        rules = [_ignore_rule(line) for line in self.cleaned_data["ignore"].splitlines() if line.strip()]
+        faults = rule_faults(rules, self.called, self.boundaries)
+        if faults:
+            raise forms.ValidationError(faults)
+        return rules
+
+    def clean_policies(self) -> list[Any] | None:
+        return self._texts("policies")
+
+    def clean_templates(self) -> list[Any] | None:
+        return self._texts("templates")
+
+    def _texts(self, name: str) -> list[Any] | None:
+        said = self.cleaned_data[name]
+        return None if said is None else texts_of(said)
 
     def clean_optional(self) -> list[int]:
         said = [part.strip() for part in self.cleaned_data["optional"].split(",") if part.strip()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from replaycases.web.captures import draft_views, expectation_views, run_views, trace_views, views
+from replaycases.web.captures import draft_views, expectation_views, leeway_views, run_views, trace_views, views
 from replaycases.web.converters import CaptureIdConverter
 
 register_converter(CaptureIdConverter, "capture_id")
@@ -44,6 +44,22 @@ urlpatterns: list[URLPattern] = [
         "captures/<capture_id:capture_id>/runs/<int:run>/expectation/incident/",
         expectation_views.choose_incident,
         name="capture_incident",
+    ),
+    path("captures/<capture_id:capture_id>/runs/<int:run>/leeway/", leeway_views.leeway, name="capture_leeway"),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/leeway/optional/",
+        leeway_views.choose_optional,
+        name="capture_optional",
+    ),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/leeway/alternatives/",
+        leeway_views.add_alternative,
+        name="capture_alternatives",
+    ),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/leeway/removal/",
+        leeway_views.remove_alternative,
+        name="capture_alternative_removal",
     ),
     path("captures/<capture_id:capture_id>/runs/<int:run>/case/", draft_views.make_case, name="capture_case"),
     path(

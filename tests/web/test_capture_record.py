@@ -1,0 +1,128 @@
+"""The run record and what another run may do otherwise: what is wrong stands beside its field, and what is not used is
+told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from replaycases.accounts.models import Project, User
+from replaycases.cases import captures, choosing, drafts, raw_reads
+from replaycases.cases.models import Capture, Draft, Origin
+from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
+from tests.web.conftest import client_of
+
+TRACE = transcript(
+    system("Help."),
+    user("refund 4711"),
+    asks(call("refund", {"id": 1, "note": "x"}, id="b")),
+    answers("timed out", id="b"),
+    says("It is refunded."),
+    model="made-up-1",
+)
+NAMED: dict[str, Any] = {"case_id": "refund-claimed", "incident_id": "INC-7", "frozen_at": "2026-11-01T09:00:00+01:00"}
+RUN = "/captures/RC-T1/runs/0/"
+
+
+@pytest.fixture
+def capture(responder: User, project: Project) -> Capture:
+    capture = captures.bring(responder, project=project, data=TRACE, origin=Origin.PASTE)
+    raw_reads.begin(responder, capture=capture, reason="Ticket 9.")
+    return capture
+
+
+@pytest.fixture
+def client(responder: User, capture: Capture) -> Client:
+    return client_of(responder)
+
+
+def chosen() -> dict[str, Any]:
+    return drafts.choices_of(Draft.objects.select_related("choices").get())
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("frozen_at", "2026-11-01 09:00", "This is no instant with its offset."),
+        ("time_zone", "Europe/Berlinn", "The time zone is not in the IANA database."),
+        ("locale", "de_DE!", "This is no locale."),
+        (
+            "policies",
+            '[{"name": "p", "version": "1", "sha256": "sha256:ab"}]',
+            "Entry 1: sha256 is 64 hexadecimal digits",
+        ),
+        (
+            "policies",
+            '[{"name": "p", "version": "1", "sha256": "%s", "content": "x"}]' % ("a" * 64),
+            "not the digest of",
+        ),
+        ("templates", '[{"version": "1"}, 5]', "Entry 2: an object with name, version and sha256"),
+        ("ignore", "refnd /note", "The run calls no tool “refnd”"),
+        ("ignore", "@human /note", "The run crosses no boundary “human”"),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field(client: Client, field: str, value: str, said: str) -> None:
+    answer = client.post(f"{RUN}draft/", {**NAMED, field: value})
+    assert answer.status_code == 422
+    html = answer.content.decode()
+    assert said in html.split(f'id="id_{field}"')[1].split('class="field')[0]
+    assert not Draft.objects.exists()
+
+
+def test_what_the_trace_holds_is_told_beside_what_was_typed(client: Client) -> None:
+    said = {**NAMED, "serving_requested_model": "other-2", "workflow_version": "7", "ignore": "refund /note\nrefund /x"}
+    policy = '[{"name": "p", "version": "1", "content": "30 days"}]'
+    assert client.post(f"{RUN}draft/", {**said, "policies": policy}).status_code == 302
+    html = client.get(f"{RUN}draft/").content.decode()
+    beside = html.split('id="id_serving_requested_model"')[1].split("</div>")[0]
+    assert "not used" in beside
+    assert "The trace says made-up-1, and what was recorded stays." in beside
+    assert "not used" not in html.split('id="id_workflow_version"')[1].split("</div>")[0]
+    assert "none: it touches nothing" in html
+    (kept,) = chosen()["policies"]
+    assert len(kept["sha256"]) == 64
+
+
+def test_findings_of_what_is_kept_stand_beside_their_field(client: Client, responder: User, capture: Capture) -> None:
+    choosing.choose(responder, capture=capture, run=0, parts={**NAMED, "time_zone": "Nowhere/At/All"})
+    html = client.get(f"{RUN}draft/").content.decode()
+    assert "/time_zone" in html.split('id="id_time_zone"')[1].split('class="field')[0]
+
+
+def test_another_call_is_added_with_its_origin_and_taken_out(client: Client, responder: User, capture: Capture) -> None:
+    choosing.choose(responder, capture=capture, run=0, parts=NAMED)
+    assert "&quot;note&quot;: &quot;x&quot;" in client.get(f"{RUN}leeway/?at=2").content.decode()
+    other = {"step": 2, "tool": "refund", "arguments": '{"id": 2}', "kind": "error", "error_kind": "timeout"}
+    said = {**other, "action": "refund", "key": "/id", "accepted": "unknown", "origin": "authored"}
+    for wrong, why in (
+        ({"step": 1}, "That step calls no tool"),
+        ({"error_kind": ""}, "Name the kind"),
+        ({"key": "id"}, "begins with /"),
+    ):
+        answer = client.post(f"{RUN}leeway/alternatives/", {**said, **wrong})
+        assert (answer.status_code, why in answer.content.decode()) == (422, True)
+    assert client.post(f"{RUN}leeway/alternatives/", said).status_code == 302
+    assert chosen()["alternatives"] == {
+        "2": [
+            {
+                "tool": "refund",
+                "arguments": {"id": 2},
+                "outcome": {"type": "error", "error": {"kind": "timeout", "message": ""}},
+                "effect": {"action": "refund", "key": "/id", "accepted": "unknown"},
+                "origin": "authored",
+            }
+        ]
+    }
+    assert "owner confirms it." in client.get(f"{RUN}leeway/").content.decode()
+    assert client.post(f"{RUN}leeway/removal/", {"step": "2", "index": "0"}).status_code == 302
+    assert "alternatives" not in chosen()
+
+
+def test_steps_are_optional_by_their_numbers(client: Client) -> None:
+    assert client.post(f"{RUN}leeway/optional/", {"optional": "2-3"}).status_code == 302
+    assert json.dumps(chosen()) == '{"optional": [2, 3]}'
+    for wrong in ("9", "x"):
+        assert client.post(f"{RUN}leeway/optional/", {"optional": wrong}).status_code == 422
