@@ -161,11 +161,22 @@ def read(payload: Payload) -> bytes:
     their time is over."""
     if is_gone(payload):
         raise EvidenceDestroyed(destroyed(payload))
-    with _opens(payload):
-        data = bytes(payload.body) if payload.data_key is None else sealing.opened(payload)
-    if digest_of(data) != payload.digest:
-        raise EvidenceDamaged(f"payload {payload.pk} no longer has its digest; restore it from a backup")
+    try:
+        with _opens(payload):
+            data = bytes(payload.body) if payload.data_key is None else sealing.opened(payload)
+        if digest_of(data) != payload.digest:
+            raise EvidenceDamaged(f"payload {payload.pk} no longer has its digest; restore it from a backup")
+    except EvidenceDamaged:
+        _require_not_gone_meanwhile(payload)
+        raise
     return data
+
+
+def _require_not_gone_meanwhile(payload: Payload) -> None:
+    """A row that was loaded before its bytes were destroyed, and its bytes after that."""
+    now = Payload.objects.filter(pk=payload.pk).defer("body", "data_key").first()
+    if now is not None and now.purged_at is not None:
+        raise EvidenceDestroyed(destroyed(now)) from None
 
 
 @contextmanager
