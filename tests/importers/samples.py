@@ -313,10 +313,10 @@ def _recorded(rounds: Sequence[Round]) -> bytes:
         return path.read_bytes()
 
 
-def _stream(calls: Sequence[int]) -> bytes:
+def _stream(calls: Sequence[int]) -> list[JSON]:
     blocks = ({"type": "content_block_start", "index": n, "content_block": _blocks(n)[0]} for n in calls)
     opened = {"type": "message_start", "message": {"id": "x", "type": "message", "role": "assistant", "content": []}}
-    return sse(opened, *blocks, {"type": "message_stop"}, named=True)
+    return [opened, *blocks, {"type": "message_stop"}]
 
 
 def samples(times: int, *, pad: str = "") -> dict[str, bytes]:
@@ -350,7 +350,8 @@ def _samples(times: int) -> dict[str, bytes]:
         "vcr:responses": _responses_cassette(rounds),
         "vcr:messages": _messages_cassette(times),
         "provider-response": _json(cassettes.answer(cassettes.asks(*map(_call, calls[: max(2, len(calls) - 1)])))),
-        "provider-response:stream": _stream(calls),
+        "provider-response:stream": sse(*_stream(calls), named=True),
+        "provider-response:lines": _lines(_stream(calls)),
         "otlp": export(*(span(n, name, attributes=row) for n, (name, row) in enumerate(_genai(rounds), 1))),
         "otlp:legacy": _legacy(rounds),
         "otlp:openinference": _openinference(rounds),

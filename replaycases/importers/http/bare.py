@@ -74,8 +74,9 @@ def _streams(data: bytes) -> Iterator[tuple[int, list[bytes], Codec | None]]:
     for at, (_, text) in enumerate(pieces(data)):
         events = read_stream(b"data: " + text + b"\n\n").events
         event = events[0][1] if events else {}
-        named = f"{event.get('type')}" if event.get("type") in _FIRST else f"{event.get('id') or known}"
-        starts = _codec_of(event) is not None and (event.get("type") in _FIRST or named != known)
+        kind = str(event.get("type"))
+        named = kind if kind in _FIRST else f"{event.get('id') or known}"
+        starts = _codec_of(event) is not None and (kind in _FIRST or named != known)
         if starts and held:
             yield first, held, codec
             first, held = at, []

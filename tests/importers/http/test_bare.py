@@ -63,6 +63,12 @@ def test_chunks_of_two_answers_are_told_apart_by_their_ids() -> None:
     assert len(read(lines(*chunks)).steps) == 2
 
 
+@pytest.mark.parametrize("odd", [[], {}, None, 1, ["message_start"]])
+def test_an_event_of_a_kind_that_is_no_text_is_part_of_the_answer_that_it_stands_in(odd: JSON) -> None:
+    first, *rest = events("m-1")
+    assert len(read(lines(first, {"type": odd}, *rest, *events("m-2"))).steps) == 4
+
+
 @pytest.mark.parametrize(
     "data",
     [b"", b"{}", b"[]", b"data: {}\n\n", b'{"type": "message", "role": "user"}', b'{"object": "list"}',
