@@ -103,7 +103,9 @@ def test_an_empty_list_tells_how_a_collector_sends_here(people: People) -> None:
     assert "<code>otlp</code>" in html
 
 
-def test_an_administrator_adds_a_rule_and_switches_it(people: People, administrator: User) -> None:
+def test_an_administrator_adds_a_rule_and_switches_it(
+    people: People, administrator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = client_of(administrator)
     said = {"project": str(people.project.pk), "kind": "attribute", "key": "outcome", "value": "bad"}
     assert client.post(RULES, said).status_code == 302
@@ -115,6 +117,10 @@ def test_an_administrator_adds_a_rule_and_switches_it(people: People, administra
         assert client.post(f"{RULES}{rule.pk}/state/", {"enabled": enabled}).status_code == 302
         rule.refresh_from_db()
         assert rule.enabled == (enabled == "yes")
+    client.post(f"{RULES}{rule.pk}/state/", {"enabled": "no"})
+    monkeypatch.setattr(capture_rules, "MOST", 0)
+    refused = client.post(f"{RULES}{rule.pk}/state/", {"enabled": "yes"}, follow=True)
+    assert "which is the most" in refused.content.decode()
 
 
 def test_what_a_rule_lacks_is_said_beside_its_field(people: People, administrator: User) -> None:

@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, Scope, User
 from replaycases.accounts.roles import ADMINISTERS, CAPTURES
-from replaycases.cases import texts
+from replaycases.cases import texts, trace_captures
 from replaycases.cases.models import BufferedTrace, CaptureRule, RuleKind, TraceInbox
 from replaycases.web.forms import ProjectForm
 from replaycases.web.widgets import Select
@@ -133,6 +133,7 @@ def limits() -> dict[str, Any]:
         "traces": settings.REPLAYCASES_OTLP_BUFFER_TRACES,
         "keep": f"{keep // 3600} hours" if keep >= 7200 else f"{keep // 60} minutes",
         "quiet": settings.REPLAYCASES_OTLP_QUIET_SECONDS,
+        "by_rule": trace_captures.MOST_BY_RULE,
     }
 
 

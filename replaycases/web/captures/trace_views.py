@@ -104,6 +104,11 @@ def rule_state(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Switch a rule on or off."""
     user = user_of(request)
     rule = get_object_or_404(CaptureRule.objects.visible_to(user).select_related("project"), pk=pk)
-    kept = capture_rules.set_enabled(user, rule=rule, enabled=request.POST.get("enabled") == "yes")
-    messages.success(request, f"The rule is switched {'on' if kept.enabled else 'off'}: {trace_page.words_of(kept)}.")
+    try:
+        kept = capture_rules.set_enabled(user, rule=rule, enabled=request.POST.get("enabled") == "yes")
+    except ValidationError as refused:
+        messages.error(request, " ".join(refused.messages))
+    else:
+        switched = "on" if kept.enabled else "off"
+        messages.success(request, f"The rule is switched {switched}: {trace_page.words_of(kept)}.")
     return redirect("rule_list")
