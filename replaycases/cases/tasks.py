@@ -1,4 +1,4 @@
-"""Celery tasks: they take ids and call one function."""
+"""Celery tasks: they take ids and call one function. What one of them fails on holds up no other."""
 
 from __future__ import annotations
 
@@ -33,17 +33,29 @@ def sweep() -> None:
     jobs.sweep()
 
 
-@shared_task(name="cases.look_at_calendar")  # type: ignore[untyped-decorator]
-def look_at_calendar() -> None:
-    """Evidence that ends and is destroyed then, reviews that are due."""
+@shared_task(name="cases.warn_of_ends")  # type: ignore[untyped-decorator]
+def warn_of_ends() -> None:
     expiry.look()
+
+
+@shared_task(name="cases.destroy_what_ended")  # type: ignore[untyped-decorator]
+def destroy_what_ended() -> None:
     purging.look()
+
+
+@shared_task(name="cases.raise_flags")  # type: ignore[untyped-decorator]
+def raise_flags() -> None:
+    """Reviews that are due."""
     flags.look()
 
 
 @shared_task(name="cases.tell_people")  # type: ignore[untyped-decorator]
 def tell_people() -> None:
     notifying.look()
+
+
+@shared_task(name="cases.send_mail")  # type: ignore[untyped-decorator]
+def send_mail() -> None:
     mailing.mail()
 
 
@@ -53,8 +65,13 @@ def run_lanes() -> None:
     lanes.run_due()
 
 
-@shared_task(name="cases.look_at_traces")  # type: ignore[untyped-decorator]
-def look_at_traces() -> None:
-    """Traces of collectors: what a rule wants is captured, what was kept for long enough goes."""
+@shared_task(name="cases.capture_traces")  # type: ignore[untyped-decorator]
+def capture_traces() -> None:
+    """Traces of collectors that a rule wants."""
     trace_captures.look()
+
+
+@shared_task(name="cases.drop_traces")  # type: ignore[untyped-decorator]
+def drop_traces() -> None:
+    """Traces of collectors that were kept for long enough."""
     trace_buffer.look()

@@ -56,22 +56,22 @@ task_queues = [_queue(REPLAYS), _queue(SWEEPS)]
 task_default_queue = REPLAYS
 task_default_exchange = ""
 task_create_missing_queues = False
-# Sweeps have a queue of their own so that a backlog of replays does not hold them up.
-task_routes = {
-    "cases.sweep": {"queue": SWEEPS},
-    "cases.look_at_calendar": {"queue": SWEEPS},
-    "cases.tell_people": {"queue": SWEEPS},
-    "cases.run_lanes": {"queue": SWEEPS},
-    "cases.look_at_traces": {"queue": SWEEPS},
+# Each beat by its task's name, and how often it looks.
+_SECONDS = {
+    "sweep": float(settings.REPLAYCASES_SWEEP_SECONDS),
+    "warn_of_ends": float(settings.REPLAYCASES_NOTIFY_SECONDS),
+    "destroy_what_ended": float(settings.REPLAYCASES_NOTIFY_SECONDS),
+    "raise_flags": float(settings.REPLAYCASES_NOTIFY_SECONDS),
+    "tell_people": float(settings.REPLAYCASES_NOTIFY_SECONDS),
+    "send_mail": float(settings.REPLAYCASES_NOTIFY_SECONDS),
+    "capture_traces": float(settings.REPLAYCASES_SWEEP_SECONDS),
+    "drop_traces": float(settings.REPLAYCASES_SWEEP_SECONDS),
+    # It looks at what is due by the day; an hour late is soon enough.
+    "run_lanes": LANE_SECONDS,
 }
+# They have a queue of their own so that a backlog of replays does not hold them up.
+task_routes = {f"cases.{name}": {"queue": SWEEPS} for name in _SECONDS}
 
 timezone = "UTC"
-beat_schedule = {
-    "sweep": {"task": "cases.sweep", "schedule": float(settings.REPLAYCASES_SWEEP_SECONDS)},
-    "look_at_calendar": {"task": "cases.look_at_calendar", "schedule": float(settings.REPLAYCASES_NOTIFY_SECONDS)},
-    "tell_people": {"task": "cases.tell_people", "schedule": float(settings.REPLAYCASES_NOTIFY_SECONDS)},
-    "look_at_traces": {"task": "cases.look_at_traces", "schedule": float(settings.REPLAYCASES_SWEEP_SECONDS)},
-    # Each looks at what is due by the day; an hour late is soon enough.
-    "run_lanes": {"task": "cases.run_lanes", "schedule": LANE_SECONDS},
-}
+beat_schedule = {name: {"task": f"cases.{name}", "schedule": seconds} for name, seconds in _SECONDS.items()}
 beat_schedule_filename = str(settings.VAR_DIR / "beat-schedule")
