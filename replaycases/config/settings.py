@@ -254,6 +254,10 @@ BROKER_DIR = VAR_DIR / "broker"
 CELERY_REDIS_URL = env.broker("REDIS_URL")
 CELERY_CONCURRENCY = env.number("REPLAYCASES_WORKER_CONCURRENCY", default=2)
 
+# With REPLAYCASES_DEBUG: a page that quotes no evidence either.
+DEFAULT_EXCEPTION_REPORTER = "replaycases.config.debug_page.WithoutText"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "replaycases.config.debug_page.NothingQuoted"
+
 # --- Log: ids and counts, never evidence ----------------------------------------------------------------------------
 
 LOG_LEVEL = env.choice("REPLAYCASES_LOG_LEVEL", default="INFO", options=("DEBUG", "INFO", "WARNING", "ERROR"))

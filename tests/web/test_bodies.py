@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.handlers.wsgi import WSGIHandler
 from django.test import Client
 
-from replaycases.accounts.models import Project, User
+from replaycases.accounts.models import Project, Scope, User
 from replaycases.cases import captures, incoming, key_ring, people
 from replaycases.cases.evidence import EvidenceTooLarge
 from replaycases.cases.models import Capture, Origin, TraceBatch
@@ -82,7 +82,7 @@ def test_bytes_that_are_there_already_are_not_read_again(
 
 @pytest.fixture
 def secret(project: Project, everyone: User) -> str:
-    return people.create_token(everyone, project=project, name="x", scopes=["captures", "cases"], days=1)[1]
+    return people.create_token(everyone, project=project, name="x", scopes=list(Scope), days=1)[1]
 
 
 def sent(path: str, body: bytes, type: str, secret: str, **head: Any) -> int:
