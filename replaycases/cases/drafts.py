@@ -129,6 +129,7 @@ def make_case(
         _require_unchanged(draft)
         if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
             raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")
+        Capture.objects.filter(pk=capture.pk).update(has_case=True)
         brought = {capture.captured_by_id, capture.on_behalf_of_id, *behalf.senders_of(capture)}
         behalf.in_part_theirs(case, brought | _editors(draft))
         if held:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, kept_queries, needed_cases, proposals, tallies
+from replaycases.cases import decisions, kept_queries, needed_captures, needed_cases, proposals, tallies
 from replaycases.cases.kept_queries import Asker
 from replaycases.cases.models import (
     IncidentReport,
@@ -27,6 +27,7 @@ from replaycases.cases.models import (
     ProposalKind,
     ProposalState,
 )
+from replaycases.cases.needed_captures import CaptureRow
 from replaycases.cases.needed_cases import MOST, CaseRow, Section
 from replaycases.cases.tallies import Tally
 
@@ -34,8 +35,8 @@ from replaycases.cases.tallies import Tally
 @dataclass(frozen=True, kw_only=True)
 class Needs:
     """`lists` has a section where the person holds a role for it, an empty one too; a list of `MOST` rows is cut.
-    `findings` were reported and wait for a case. `changed` are unread notifications of verdicts, `unread` counts those
-    of every kind, up to `MOST`."""
+    `findings` were reported and wait for a case, and so do `captures`. `changed` are unread notifications of verdicts,
+    `unread` counts those of every kind, up to `MOST`."""
 
     projects: frozenset[UUID]
     roles: frozenset[Role]
@@ -44,17 +45,19 @@ class Needs:
     lists: dict[Section, list[CaseRow]] = field(default_factory=dict)
     proposals: list[Proposal] | None = None
     findings: list[IncidentReport] | None = None
+    captures: list[CaptureRow] | None = None
     changed: list[Notification]
     unread: int
 
     @property
     def count(self) -> int:
         mine = [row for name, rows in self.lists.items() for row in rows if not (name == "reviews" and row.own_work)]
-        return len(mine) + len(self.proposals or ()) + len(self.findings or ()) + len(self.changed)
+        others = (self.proposals, self.findings, self.captures, self.changed)
+        return len(mine) + sum(len(rows or ()) for rows in others)
 
 
 def of(user: User) -> Needs:
-    """Seven queries, whoever asks; five while the tallies are remembered."""
+    """Eight queries, whoever asks; six while the tallies are remembered."""
     keys, roles = _memberships(user)
     projects = frozenset(roles) if not user.is_superuser else frozenset(Project.objects.values_list("pk", flat=True))
     unread = _unread(user, projects)
@@ -67,6 +70,7 @@ def of(user: User) -> Needs:
         lists=_lists(user, roles, keys),
         proposals=_proposals(user, roles),
         findings=_findings(roles),
+        captures=needed_captures.of(user, captured) if (captured := _with(roles, may.CAPTURES)) else None,
         changed=[one for one in unread if one.kind == NotificationKind.VERDICT_CHANGED],
         unread=len(unread),
     )

@@ -15,9 +15,11 @@ from django.utils.safestring import SafeString
 from replaycases.cases import lane_health, recent
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import FlagReason, LaneName, Stage
+from replaycases.cases.needed_captures import CaptureRow
 from replaycases.cases.needed_cases import MOST, CaseRow
 from replaycases.cases.needs import Needs
 from replaycases.cases.tallies import Tally
+from replaycases.web.captures.list_page import TITLES
 from replaycases.web.templatetags.ui import icon
 
 SHOWN = 8
@@ -171,6 +173,23 @@ def _row(case: CaseRow) -> Row:
         why=_REASONS.get(case.why, case.why.replace("_", " ")),
         step=DRAFT_STEPS.get(case.why),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureShown:
+    """A capture that waits for a case, with the title of its format and what is `left` until it ends, drawn."""
+
+    capture: CaptureRow
+    format: str
+    left: SafeString
+
+
+def captures_of(needs: Needs) -> list[CaptureShown]:
+    now = timezone.now()
+    return [
+        CaptureShown(capture=row, format=TITLES.get(row.format, row.format), left=_left(row.expires_at, now))
+        for row in (needs.captures or ())[:SHOWN]
+    ]
 
 
 def _left(ends: datetime | None, now: datetime) -> SafeString:

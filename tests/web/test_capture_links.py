@@ -22,6 +22,7 @@ def page(client: Client, address: str) -> str:
 def test_a_case_and_its_capture_lead_to_each_other(project: Project, responder: User) -> None:
     capture = factories.drafted(project, responder)
     draft = Draft.objects.get()
+    assert '<a class="btn" href="/captures/RC-T1/runs/0/draft/">Go on' in page(client_of(responder), "/")
     said = {name: factories.STATEMENT[name] for name in ("title", "trigger", "prohibited_outcome", "deciding_evidence")}
     case = drafts.make_case(responder, draft=draft, seen=draft.choices.digest, **said)
     viewer = client_of(factories.person(project, Role.VIEWER))

@@ -21,6 +21,17 @@ NeededCase = shape(
     own_work=serializers.BooleanField(read_only=True),
     why=serializers.CharField(read_only=True, allow_blank=True),
 )
+NeededCapture = shape(
+    "NeededCapture",
+    "A capture without a case. `begun`: the person began a draft; else it ends soon.",
+    readable_id=serializers.CharField(read_only=True),
+    format=serializers.CharField(read_only=True),
+    runs=serializers.IntegerField(read_only=True),
+    name=serializers.CharField(read_only=True, allow_blank=True),
+    trace_id=serializers.CharField(read_only=True, allow_blank=True),
+    expires_at=serializers.DateTimeField(read_only=True),
+    begun=serializers.BooleanField(read_only=True),
+)
 TallySerializer = shape(
     "TallySerializer",
     stage=serializers.CharField(read_only=True),
@@ -39,6 +50,7 @@ NeedsSerializer = shape(
     lists=serializers.DictField(child=NeededCase(many=True), read_only=True),
     proposals=ProposalSerializer(many=True, read_only=True, allow_null=True),
     findings=FindingReportSerializer(many=True, read_only=True, allow_null=True),
+    captures=NeededCapture(many=True, read_only=True, allow_null=True),
     changed=NotificationSerializer(many=True, read_only=True),
     tallies=TallySerializer(many=True, read_only=True),
 )

@@ -27,7 +27,8 @@ class Origin(models.TextChoices):
 class Capture(models.Model):
     """One file with one or more recorded runs. Its bytes are raw evidence: quarantined, and destroyed at `expires_at`;
     `purged_at` says that they are. This row holds nothing that was said in them: `format` is the importer's name,
-    `runs` how many runs the file holds, `name` what the file was called where it came from."""
+    `runs` how many runs the file holds, `name` what the file was called where it came from, `has_case` whether a case
+    was made of one of them."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
@@ -44,6 +45,7 @@ class Capture(models.Model):
     captured_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     purged_at = models.DateTimeField(null=True, blank=True)
+    has_case = models.BooleanField(default=False)
 
     objects: ClassVar[ScopedQuerySet[Capture]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
 
@@ -53,6 +55,11 @@ class Capture(models.Model):
             models.Index(fields=["-captured_at"], name="capture_newest"),
             models.Index(fields=["expires_at"], condition=Q(purged_at=None), name="capture_to_be_purged"),
             models.Index(fields=["project", "trace_id"], condition=~Q(trace_id=""), name="capture_by_trace"),
+            models.Index(
+                fields=["project", "expires_at"],
+                condition=Q(purged_at=None, has_case=False),
+                name="capture_ends_without_a_case",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="capture_number_once_per_project"),
@@ -86,6 +93,7 @@ class Draft(models.Model):
 
     class Meta:
         ordering = ["run"]
+        indexes = [models.Index(fields=["edited_by"], condition=Q(case=None), name="draft_without_a_case")]
         constraints = [models.UniqueConstraint(fields=["capture", "run"], name="draft_once_per_run")]
 
     def __str__(self) -> str:

@@ -63,8 +63,7 @@ class CaptureFilter(django_filters.FilterSet):  # type: ignore[misc] # django-fi
             return captures.exclude(purged_at=None)
         if value == "drafted":
             return captures.filter(Exists(drafts))
-        made = Exists(drafts.exclude(case=None))
-        return captures.filter(made) if value == "made" else captures.filter(~made)
+        return captures.filter(has_case=value == "made")
 
 
 def listed(projects: Sequence[Project]) -> QuerySet[Capture]:

@@ -33,6 +33,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "proposal_count": home_page.counted(len(found.proposals or ())),
         "findings": found.findings[: home_page.SHOWN] if found.findings is not None else None,
         "finding_count": home_page.counted(len(found.findings or ())),
+        "captures": home_page.captures_of(found),
+        "capture_count": home_page.counted(len(found.captures or ())),
         "health": home_page.health_panel(found.projects),
         "administers": not found.roles.isdisjoint(ADMINISTERS),
         "may_create": not found.roles.isdisjoint(CREATES_CASES),

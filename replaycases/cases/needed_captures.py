@@ -1,0 +1,65 @@
+"""Captures that wait for somebody to make a case of them: drafts that the person began, and what ends soon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import BooleanField, QuerySet, Value
+from django.utils import timezone
+
+from replaycases.accounts.models import User
+from replaycases.cases.expiry import WARNINGS
+from replaycases.cases.models import Capture, Draft
+from replaycases.cases.needed_cases import MOST
+
+COLUMNS = ("project__key", "number", "format", "runs", "name", "trace_id", "expires_at", "begun")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureRow:
+    """`begun`: the person began a draft of one of its runs; else it ends soon. No case was made of that run, or of any
+    of them."""
+
+    readable_id: str
+    format: str
+    runs: int
+    name: str
+    trace_id: str
+    expires_at: datetime
+    begun: bool
+
+
+def of(user: User, projects: Sequence[UUID]) -> list[CaptureRow]:
+    """Those of the projects, the soonest to end first. One query, of two arms that each stop after `MOST` rows."""
+    there = Capture.objects.filter(purged_at=None, project__in=projects).order_by("expires_at")
+    begun = there.filter(pk__in=Draft.objects.filter(edited_by=user, case=None).values("capture"))
+    ending = there.filter(has_case=False, expires_at__lte=timezone.now() + WARNINGS[0])
+    found: dict[str, CaptureRow] = {}
+    for key, number, *rest in _arm(begun, begun=True).union(_arm(ending, begun=False), all=True):
+        row = _row(f"{key}-T{number}", *rest)
+        if row.begun or row.readable_id not in found:
+            found[row.readable_id] = row
+    return sorted(found.values(), key=lambda row: row.expires_at)[:MOST]
+
+
+def _arm(chosen: QuerySet[Capture], *, begun: bool) -> QuerySet[Capture, Any]:
+    rows = Capture.objects.filter(pk__in=chosen.values("pk")[:MOST]).order_by()
+    return rows.annotate(begun=Value(begun, output_field=BooleanField())).values_list(*COLUMNS)
+
+
+def _row(
+    readable_id: str, format: str, runs: int, name: str, trace_id: str, expires_at: datetime, begun: bool
+) -> CaptureRow:
+    return CaptureRow(
+        readable_id=readable_id,
+        format=format,
+        runs=runs,
+        name=name,
+        trace_id=trace_id,
+        expires_at=expires_at,
+        begun=bool(begun),
+    )
