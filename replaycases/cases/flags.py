@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 
@@ -11,7 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import beats, events, policies, texts
+from replaycases.cases import beats, events, policies, recording_ages, texts
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Case,
@@ -83,17 +84,26 @@ def standing_word(case: Case) -> str:
 
 
 def look() -> int:
-    """Raise the flags that the calendar asks for, and give cases in lanes their review date. Returns how many were
-    raised; the rest of a long list waits for the next look."""
+    """Raise the flags that the calendar and newer parsers ask for, and give cases in lanes their review date. Returns
+    how many were raised; the rest of a long list waits for the next look."""
     _set_review_dates()
     raised = 0
     for reason, cases in _due().items():
         raised += beats.each(cases.select_related("project", "current_revision")[:BATCH], partial(_find, reason))
+    for cases, why in recording_ages.older():
+        raised += beats.each(cases.select_related("project", "current_revision")[:BATCH], partial(_find_older, why))
     return raised
 
 
 def _find(reason: FlagReason, case: Case) -> int:
     raise_flag(None, case=case, reason=reason, detail=_found(reason, case))
+    return 1
+
+
+def _find_older(why: Mapping[str, str], case: Case) -> int:
+    assert case.current_revision is not None
+    detail = why[case.current_revision.recorded_commit]
+    raise_flag(None, case=case, reason=FlagReason.PARSER_CHANGED, detail=detail)
     return 1
 
 

@@ -1,7 +1,8 @@
 """Which captures and cases hold a document: asked by its id, and answered from digests.
 
 What a run retrieved is evidence. So that a leaked or wrong document can be followed without reading any of it, the ids
-of retrieved chunks are kept as digests when a capture comes in and when a revision is added. They outlive the evidence.
+of retrieved chunks, and of their documents where a trace names them, are kept as digests when a capture comes in and
+when a revision is added. They outlive the evidence.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _of_run(recording: Recording, run: int) -> Iterator[str]:
         return
     for step in steps:
         if isinstance(step, RetrievalStep):
-            yield from _ids(step.chunks)
+            yield from (name for name in step.documents if not _PLACE.match(name))
 
 
 def _ids(chunks: Iterable[JSON]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from replaycases.cases import (
     lifecycle,
     numbers,
     policies,
+    recording_ages,
     reading,
     texts,
 )
@@ -318,6 +319,7 @@ def _add(
         effectful_tools=sorted({event.tool for event in loaded.events if event.effect is not None and event.tool}),
         authored_answers=sum(other.origin == "authored" for event in loaded.events for other in event.alternatives),
         timeouts=[found.as_dict() for found in timeouts_of(loaded)[:MOST_TIMEOUTS]],
+        recorded_commit=recording_ages.commit_of(loaded),
         changed=changed,
         created_by=actor,
         on_behalf_of=on_behalf_of,

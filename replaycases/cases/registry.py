@@ -138,6 +138,7 @@ def _register(actor: User, project: Project, root: Path, spec: Path, *, allowed_
                 "spec": document,
                 "spec_path": SPEC_NAME,
                 "archive": payload,
+                "parsers": loaded.parser_digests(),
                 "allowed_path": allowed_path,
                 "created_by": actor,
             },

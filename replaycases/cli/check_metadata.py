@@ -38,6 +38,7 @@ from replaycases.fixture.metadata import (
     schema_problem,
 )
 from replaycases.fixture.model import Fixture
+from replaycases.fixture.recording_age import age_problems
 from replaycases.verdict.labels import worst_exit_code
 
 PROVENANCE = 11
@@ -191,31 +192,5 @@ def _of_entry(lane: PulledLane, entry: ListedCase, histories: Sequence[ParserHis
     return Checked(path=str(path), fixture=fixture, problems=(*listed, *found, *_ages(fixture, histories, None)))
 
 
-# --- recordings and parsers -----------------------------------------------------------------------------------------
-
-
 def _ages(fixture: Fixture, histories: Sequence[ParserHistory], kept: datetime | None) -> Iterator[Problem]:
-    """`kept` is when somebody decided to keep the recording as it is: that holds until the next change."""
-    for history in histories:
-        fault = _age(fixture, history)
-        decided = kept is not None and kept >= history.changed_at and not history.uncommitted
-        if fault and decided:
-            yield Problem(kind="recording", text=f"{fault}; kept on purpose", failing=False)
-        elif fault:
-            text = f"OLDER RECORDING: {fault}. Record it again on purpose, or say that it is kept; nothing is removed."
-            yield Problem(kind="recording", text=text)
-
-
-def _age(fixture: Fixture, history: ParserHistory) -> str:
-    """Why the recording may not be what today's parsers would make of the same run; "" if nothing says so."""
-    commit = (fixture.recorded_by or {}).get("commit")
-    if history.uncommitted:
-        return f"{history.name} has changes in {', '.join(history.uncommitted)} that no commit has"
-    if not commit:
-        return f"it does not say which commit recorded it, and {history.name} declares parsers"
-    recorded_at = history.recorded_at(commit)
-    if recorded_at is None:
-        return f"the repository of {history.name} does not have the commit that recorded it"
-    if recorded_at < history.changed_at:
-        return f"{history.changed_path} of {history.name} changed after the commit that recorded it"
-    return ""
+    return age_problems((fixture.recorded_by or {}).get("commit"), histories, kept)

@@ -27,6 +27,7 @@ class ParserHistory:
     changed_at: datetime
     changed_path: str
     uncommitted: tuple[str, ...]
+    known_from: str = "the repository"
 
     def recorded_at(self, commit: str) -> datetime | None:
         """The time of the commit that a recording names; None where this repository does not have it."""

@@ -8,6 +8,7 @@ are relative to the file, `parsers` to the folder that `path` names. `adapter` i
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -75,6 +76,14 @@ class Implementation:
     clock: Literal["frozen", "injected"] | None = None
     contracts: Mapping[str, str] = field(default_factory=dict)
     parsers: tuple[str, ...] = ()
+
+    def parser_digests(self) -> dict[str, str]:
+        """What each declared parser, a file or a folder, hashes to."""
+        return {path: digest(tree_document(self._below(path))) for path in self.parsers}
+
+    def _below(self, path: str) -> tuple[Entry, ...]:
+        at = posixpath.normpath(path)
+        return tuple(one for one in self.entries if at == "." or one.path == at or one.path.startswith(f"{at}/"))
 
 
 def load_implementation(path: Path, *, limits: TreeLimits = TREE_LIMITS) -> Implementation:

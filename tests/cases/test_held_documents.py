@@ -49,6 +49,16 @@ def test_captures_that_hold_a_chunk_are_found_by_its_exact_id(of: factories.Peop
     assert found(client, "cases") == []
 
 
+def test_a_document_that_only_the_metadata_name_is_found_too_also_without_its_text(of: factories.People) -> None:
+    retrieval = span(2, parent=1)
+    told = {"openinference.span.kind": "RETRIEVER",
+            "retrieval.documents.0.document.metadata": '{"chunk_id": "c-7", "source": "handbook.md"}'}  # fmt: skip
+    retrieval["attributes"] = [{"key": key, "value": {"stringValue": text}} for key, text in told.items()]
+    data = json.dumps(request(chat(1), retrieval)).encode()
+    captures.bring(of.responder, project=of.project, data=data, origin=Origin.UPLOAD)
+    assert [found(client_of(of.viewer), "captures", name) for name in ("c-7", "handbook.md")] == [["RC-T1"]] * 2
+
+
 def test_cases_that_hold_a_chunk_in_any_revision_are_found(of: factories.People) -> None:
     case = factories.case(of.project, of.responder)
     document: dict[str, Any] = json.loads(factories.fixture())

@@ -14,6 +14,7 @@ from replaycases.cases.models.payload import Payload
 from replaycases.cases.models.scoping import ScopedQuerySet
 
 DIGEST_LENGTH = len("sha256:") + 64
+COMMIT_LENGTH = 200
 MOST_TIMEOUTS = 20
 """So many calls that ran out of time are listed with a revision; its document has all of them."""
 
@@ -22,8 +23,8 @@ class FixtureRevision(models.Model):
     """One valid fixture of a case. `payload` holds its exact bytes, `detect` the detect rules beside a 1.0 fixture,
     `fixture_case_id` the name that the fixture gives itself (`case_id` is the row of the case). `effectful_tools` are
     the tools of its events that have an effect, `authored_answers` is how many alternatives nobody recorded; `timeouts`
-    are the findings of fixture.timeouts about its first MOST_TIMEOUTS calls that ran out of time; `changed` says in
-    words what its author changed."""
+    are the findings of fixture.timeouts about its first MOST_TIMEOUTS calls that ran out of time; `recorded_commit` is
+    that of the code that recorded it, "" where it does not say; `changed` says in words what its author changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="revisions")
@@ -38,6 +39,7 @@ class FixtureRevision(models.Model):
     effectful_tools: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     authored_answers = models.PositiveIntegerField(default=0)
     timeouts: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(default=list)
+    recorded_commit = models.CharField(max_length=COMMIT_LENGTH, blank=True)
     changed = models.TextField(blank=True)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
