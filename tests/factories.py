@@ -18,6 +18,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import (
     archives,
     captures,
+    dependency,
     details,
     drafts,
     evidence,
@@ -30,6 +31,7 @@ from replaycases.cases import (
     sealing,
 )
 from replaycases.cases.models import (
+    Acceptance,
     Boundary,
     Capture,
     Case,
@@ -243,6 +245,7 @@ class People:
     qa: User
     lead: User
     viewer: User
+    vendor: User
 
 
 def people(at: Project) -> People:
@@ -256,6 +259,7 @@ def people(at: Project) -> People:
         qa=person(at, Role.QA),
         lead=person(at, Role.QA_LEAD),
         viewer=person(at, Role.VIEWER),
+        vendor=person(at, Role.DEPENDENCY_OWNER),
     )
 
 
@@ -310,6 +314,20 @@ def approve_expectation(of: People, made: Case) -> Decision:
     )
 
 
+def no_effect(of: People, made: Case) -> None:
+    """A dependency owner says that the tools of which the current revision names no effect have none."""
+    seen = revision(fresh(made))
+    if seen.unstated_tools:
+        dependency.state(
+            of.vendor,
+            case=made,
+            revision_number=seen.number,
+            fixture_hash=seen.fixture_hash,
+            acceptance=Acceptance.UNKNOWN,
+            no_effect_confirmed=True,
+        )
+
+
 def redaction_approved(of: People, data: bytes | None = None) -> Case:
     made = in_review(of, data)
     approve_redaction(of, made)
@@ -322,6 +340,7 @@ def reproduced(of: People, data: bytes | None = None) -> Case:
     approve_expectation(of, made)
     for beside in revision(made).controls.all():
         lifecycle.approve_control(of.privacy, control=beside, fixture_hash=beside.fixture_hash)
+    no_effect(of, made)
     return lifecycle.mark_reproduced(of.qa, case=made, fixture_hash=revision(made).fixture_hash)
 
 

@@ -239,7 +239,7 @@ class GraderFindingAdmin(ReadOnlyAdmin[GraderFinding]):
 @admin.register(DependencyStatement)
 class DependencyStatementAdmin(ReadOnlyAdmin[DependencyStatement]):
     exclude = ["note"]
-    list_display = ["case", "revision", "acceptance", "authored_confirmed", "said_by", "said_at"]
+    list_display = ["case", "revision", "acceptance", "authored_confirmed", "no_effect_confirmed", "said_by", "said_at"]
     list_filter = ["acceptance"]
     list_select_related = ["case__project", "revision", "said_by"]
 

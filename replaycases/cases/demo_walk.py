@@ -136,6 +136,7 @@ def _state_dependency(people: People, case: Case, incident: Incident) -> None:
         fixture_hash=seen.fixture_hash,
         acceptance=incident.acceptance,
         authored_confirmed=seen.authored_answers > 0,
+        no_effect_confirmed=bool(seen.unstated_tools),
         note="As its own records say.",
     )
 

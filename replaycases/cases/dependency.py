@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import decisions, events, policies, reading, texts
+from replaycases.cases import decisions, events, fixtures, policies, reading, texts
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Acceptance, Case, DependencyStatement, FixtureRevision
 
@@ -20,12 +20,13 @@ def state(
     fixture_hash: str,
     acceptance: str,
     authored_confirmed: bool = False,
+    no_effect_confirmed: bool = False,
     note: str = "",
 ) -> DependencyStatement:
     """Keep what the dependency owner says of exactly the revision that they saw; the newest statement of a revision
-    counts. `acceptance` is a value of Acceptance. The answers that nobody recorded are confirmed only by somebody who
-    may read them and whose work they are not. Raises PermissionDenied, InvalidTransition, SeenAnother, ValidationError
-    by field."""
+    counts. `acceptance` is a value of Acceptance. The answers that nobody recorded, and that the tools of which the
+    fixture names no effect have none, are confirmed only by somebody who may read them and whose work they are not.
+    Raises PermissionDenied, InvalidTransition, SeenAnother, ValidationError by field."""
     policies.require(case, actor, "state_acceptance")
     if acceptance not in Acceptance.values:
         raise ValidationError({"acceptance": f"Say one of: {', '.join(Acceptance.values)}."})
@@ -33,13 +34,20 @@ def state(
     with transaction.atomic():
         case = policies.require_locked(case, actor, "state_acceptance")
         revision = _seen(case, revision_number, fixture_hash)
-        if authored_confirmed:
+        if authored_confirmed and not revision.authored_answers:
+            raise ValidationError(
+                {"authored_confirmed": "Every answer of this revision was recorded: none is to confirm."}
+            )
+        if no_effect_confirmed and not fixtures.unstated_tools_of(revision):
+            raise ValidationError({"no_effect_confirmed": "Every tool of this revision has an effect."})
+        if authored_confirmed or no_effect_confirmed:
             _require_may_confirm(actor, case, revision)
         statement = DependencyStatement.objects.create(
             case=case,
             revision=revision,
             acceptance=acceptance,
             authored_confirmed=authored_confirmed,
+            no_effect_confirmed=no_effect_confirmed,
             note=said,
             said_by=actor,
             said_at=timezone.now(),
@@ -55,6 +63,7 @@ def state(
                 "revision": revision.number,
                 "acceptance": acceptance,
                 "authored_confirmed": authored_confirmed,
+                "no_effect_confirmed": no_effect_confirmed,
                 "note": said,
             },
         )
@@ -70,8 +79,6 @@ def _seen(case: Case, number: int, fixture_hash: str) -> FixtureRevision:
 
 
 def _require_may_confirm(actor: User, case: Case, revision: FixtureRevision) -> None:
-    if not revision.authored_answers:
-        raise ValidationError({"authored_confirmed": "Every answer of this revision was recorded: none is to confirm."})
     reading.require(revision, actor)
     own = decisions.own_work(actor, case)
     if own:

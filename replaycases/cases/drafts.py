@@ -13,7 +13,18 @@ from django.db import transaction
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import behalf, captures, events, evidence, intake, policies, reading, recorded_results, texts
+from replaycases.cases import (
+    behalf,
+    captures,
+    events,
+    evidence,
+    intake,
+    outlines,
+    policies,
+    reading,
+    recorded_results,
+    texts,
+)
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import AuditEvent, Capture, Case, Draft, Payload
 from replaycases.cases.policies import InvalidTransition
@@ -31,12 +42,14 @@ def of_run(capture: Capture, run: int) -> Draft | None:
 
 def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]) -> Draft:
     """Keep what was chosen of this run, in place of what was before. `choices` holds parts of `Supplied`. Raises
-    PermissionDenied, EvidenceDestroyed for a capture whose time is over, ImportRefused for a part that is malformed,
-    ValidationError for a run that the capture does not hold."""
+    PermissionDenied, EvidenceDestroyed for a capture whose time is over, ImportRefused for a part that is malformed or
+    cannot be of this run, ValidationError for a run that the capture does not hold."""
     access.require(actor, capture.project, *CAPTURES)
-    check_effects(supplied_from(choices).effects)
+    supplied = supplied_from(choices)
+    check_effects(supplied.effects)
     if not 0 <= run < capture.runs:
         raise ValidationError({"run": f"{capture.readable_id} holds {capture.runs} runs, counted from 0."})
+    outlines.require_fits(outlines.of_run(capture, run), supplied)
     with transaction.atomic():
         policies.require_roles_locked(actor, capture.project, *CAPTURES)
         capture = Capture.objects.select_related("project", "payload").defer("payload__body").get(pk=capture.pk)
@@ -154,7 +167,12 @@ def revise(actor: User, *, draft: Draft, changed: str, seen: str, seen_revision:
     made = imported(actor, draft)
     with transaction.atomic():
         revision = intake.add_revision(
-            actor, case=draft.case, fixture=made.as_bytes(), changed=changed, seen_revision=seen_revision
+            actor,
+            case=draft.case,
+            fixture=made.as_bytes(),
+            changed=changed,
+            seen_revision=seen_revision,
+            recorded=True,
         )
         _require_unchanged(draft)
     return revision.case

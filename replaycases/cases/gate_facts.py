@@ -68,10 +68,12 @@ class Stay:
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """What a dependency owner, by name, said last of the current revision: whether its authored answers are right."""
+    """What a dependency owner, by name, said last of the current revision: whether its authored answers are right, and
+    whether the tools of which it names no effect have none."""
 
     name: str
     confirmed: bool
+    no_effect: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,10 +336,10 @@ def _owner_rows() -> Subquery:
 
 
 def _last_said() -> Subquery:
-    """{name, confirmed} of the newest statement of the current revision, or NULL."""
+    """{name, confirmed, no_effect} of the newest statement of the current revision, or NULL."""
     said = DependencyStatement.objects.filter(revision=OuterRef("current_revision")).order_by("-said_at")
     name = Coalesce(NullIf("said_by__display_name", Value("")), "said_by__username")
-    return first_of(said, name=name, confirmed="authored_confirmed")
+    return first_of(said, name=name, confirmed="authored_confirmed", no_effect="no_effect_confirmed")
 
 
 def _snapshot(row: Any) -> Snapshot:
@@ -352,7 +354,11 @@ def _snapshot(row: Any) -> Snapshot:
         nonblocking=Stay(entry=UUID(stay["entry"]), revision=UUID(stay["revision"]), since=instant(stay["since"]))
         if stay
         else None,
-        dependency=Said(name=row.dependency["name"], confirmed=bool(row.dependency["confirmed"]))
+        dependency=Said(
+            name=row.dependency["name"],
+            confirmed=bool(row.dependency["confirmed"]),
+            no_effect=bool(row.dependency["no_effect"]),
+        )
         if row.dependency
         else None,
         repeated_runs=policy.get("repeated_runs", Lane.repeated_runs.field.default),

@@ -143,6 +143,34 @@ def authored_answers(facts: Facts) -> Found:
     return satisfied(f"{said.name} confirmed the authored answers: {revision.authored_answers}.", _CASE)
 
 
+def effects_stated(facts: Facts) -> Found:
+    """A tool of which the fixture names no effect asks for no control of its own, so that somebody must have said that
+    there is none: silence is no statement."""
+    revision, said = current(facts), facts.snapshot.dependency
+    tools = fixtures.unstated_tools_of(revision)
+    if not tools:
+        return not_applicable("The fixture names an effect of every tool.")
+    if said is None or not said.no_effect:
+        return unsatisfied(
+            f"Nobody said whether these tools have an effect: {listed(tools)}.",
+            "Write their effects into the fixture, or have a dependency owner who did not make the case confirm on its "
+            "page that they have none.",
+            _CASE,
+        )
+    return satisfied(f"{said.name} confirmed that these have no effect: {listed(tools)}.", _CASE)
+
+
+def replayable(facts: Facts) -> Found:
+    revision = current(facts)
+    if fixtures.is_non_replayable(revision):
+        return unsatisfied(
+            f"Forensic reading only: revision {revision.number} says that it cannot be replayed.",
+            "Mark the case as non-replayable, or capture the incident with its content as a new case.",
+            _CASE,
+        )
+    return satisfied("Its fixture is a recording that can be replayed.")
+
+
 def only_name(facts: Facts) -> Found:
     """A suite holds each case_id once, so no two cases of a project stand in lanes under the same one."""
     current(facts)

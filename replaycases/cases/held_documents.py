@@ -27,8 +27,17 @@ _PLACE = re.compile(r"\Achunk#\d+\Z")
 
 
 def in_recording(project: Project, recording: Recording) -> list[str]:
-    """The digests of what its runs were given. A run that cannot be read holds nothing."""
-    return _digests(project, (name for run in range(len(recording.runs)) for name in _of_run(recording, run)))
+    """The digests of what its runs were given. A run that cannot be read holds nothing; where none can be, ImportRefused
+    is raised as the first of them raises it."""
+    names, refusals = set[str](), list[ImportRefused]()
+    for run in range(len(recording.runs)):
+        try:
+            names |= set(_of_run(recording, run))
+        except ImportRefused as refusal:
+            refusals.append(refusal)
+    if refusals and len(refusals) == len(recording.runs):
+        raise refusals[0]
+    return _digests(project, names)
 
 
 def of_capture(capture: Capture, digests: Iterable[str]) -> None:
@@ -55,11 +64,7 @@ def digest_of(project: Project, name: str) -> str:
 
 
 def _of_run(recording: Recording, run: int) -> Iterator[str]:
-    try:
-        steps = recording.read(run).steps
-    except ImportRefused:
-        return
-    for step in steps:
+    for step in recording.read(run).steps:
         if isinstance(step, RetrievalStep):
             yield from (name for name in step.documents if not _PLACE.match(name))
 

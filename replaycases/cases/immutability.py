@@ -186,9 +186,9 @@ def _refusals() -> Iterator[Refusal]:
     yield Refusal(
         table=DependencyStatement._meta.db_table,
         operation="INSERT",
-        condition=f"{_REVISION_OF_ANOTHER_CASE} OR NEW.authored_confirmed AND {_OWN_WORK}".replace(
-            "decided_by_id", "said_by_id"
-        ),
+        condition=(
+            f"{_REVISION_OF_ANOTHER_CASE} OR (NEW.authored_confirmed OR NEW.no_effect_confirmed) AND {_OWN_WORK}"
+        ).replace("decided_by_id", "said_by_id"),
         why="it is about a revision of its case, and nobody confirms their own answers",
     )
     yield Refusal(

@@ -23,8 +23,8 @@ from replaycases.cases import (
     lifecycle,
     numbers,
     policies,
-    recording_ages,
     reading,
+    recording_ages,
     texts,
 )
 from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload, Stage
@@ -32,7 +32,8 @@ from replaycases.cases.models.fixture_revision import MOST_TIMEOUTS
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
-from replaycases.fixture.model import Fixture
+from replaycases.fixture.model import Fixture, is_non_replayable
+from replaycases.fixture.stated_effects import effectful_tools, unstated_tools
 from replaycases.fixture.timeouts import timeouts_of
 from replaycases.replay.controls import MutationInvalid, mutate
 
@@ -130,9 +131,11 @@ def add_revision(
     changed: str = "",
     on_behalf_of: User | None = None,
     seen_revision: int | None = None,
+    recorded: bool = False,
 ) -> FixtureRevision:
     """A new, immutable revision, which becomes the current one; the first one of a blank case names it, later ones keep
-    the name. `changed` says what is new in it, `seen_revision` is the number of the one that was edited (0 for none).
+    the name. `changed` says what is new in it, `seen_revision` is the number of the one that was edited (0 for none),
+    `recorded` says that it was made of a captured run: nothing else makes a fixture that can be read only replayable.
     Raises as `create_case`; PermissionDenied too for a workflow engineer who changes more than what is expected,
     ValidationError where nothing is changed, SeenAnother if another revision is current, InvalidTransition for a closed
     case."""
@@ -142,7 +145,7 @@ def add_revision(
     with transaction.atomic():
         case = policies.require_locked(case, actor, "add_revision")
         before = case.current_revision
-        _require_new(case, upload.loaded, before, seen_revision)
+        _require_new(case, upload.loaded, before, seen_revision, recorded=recorded)
         _require_may_change(actor, case, upload.loaded, before)
         behalf.require_member(case.project, actor, on_behalf_of)
         expires_at = _end_of_more(case)
@@ -225,12 +228,17 @@ def _upload(fixture: bytes, detect: bytes | None) -> _Upload:
     return _Upload(loaded=load_fixture(fixture, detect=detect), fixture=fixture, detect=detect)
 
 
-def _require_new(case: Case, loaded: Fixture, before: FixtureRevision | None, seen: int | None) -> None:
+def _require_new(
+    case: Case, loaded: Fixture, before: FixtureRevision | None, seen: int | None, *, recorded: bool
+) -> None:
     number = before.number if before else 0
     if seen not in (None, number):
         raise lifecycle.SeenAnother(f"Revision {number} is the current one, and you edited {seen}. Look again.")
     if case.case_id and loaded.case_id != case.case_id:
         raise ValidationError({"fixture": "The fixture names another case; a revision keeps the case_id."})
+    if before and before.non_replayable and not (recorded or is_non_replayable(loaded)):
+        lifted = f"Revision {number} says that it can be read only, and no edit makes it a recording of what happened."
+        raise ValidationError({"fixture": f"{lifted} Capture the incident with its content, as a new case."})
     if before and (loaded.fixture_hash, loaded.checks_hash) == (before.fixture_hash, before.checks_hash):
         raise ValidationError({"fixture": f"Nothing is changed: this is what revision {number} says already."})
 
@@ -316,7 +324,9 @@ def _add(
         content_hash=loaded.content_hash,
         fixture_hash=loaded.fixture_hash,
         checks_hash=loaded.checks_hash,
-        effectful_tools=sorted({event.tool for event in loaded.events if event.effect is not None and event.tool}),
+        effectful_tools=effectful_tools(loaded),
+        unstated_tools=unstated_tools(loaded),
+        non_replayable=is_non_replayable(loaded),
         authored_answers=sum(other.origin == "authored" for event in loaded.events for other in event.alternatives),
         timeouts=[found.as_dict() for found in timeouts_of(loaded)[:MOST_TIMEOUTS]],
         recorded_commit=recording_ages.commit_of(loaded),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from replaycases.fixture.model import SERVING_PARTS, Fixture
+from replaycases.fixture.model import SERVING_PARTS, Fixture, is_non_replayable
 from replaycases.verdict.sides import Side
 
 
@@ -17,7 +17,7 @@ def compatibility_caps(fixture: Fixture, mode: str) -> Iterator[str]:
     """
     if mode != "replay":
         yield f"these are {mode} runs, not replays"
-    if (fixture.replayability or {}).get("class") == "non_replayable":
+    if is_non_replayable(fixture):
         yield "the case is marked as non-replayable"
     if any(event.boundary == "model" for event in fixture.events):
         unknown = [part for part in SERVING_PARTS if (fixture.serving or {}).get(part) is None]

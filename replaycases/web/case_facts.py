@@ -35,7 +35,8 @@ FROM (
     recorded_by_id AS person, confirmed_by_id AS other, CAST(NULL AS integer) AS number, recorded_at AS at
   FROM cases_graderfinding WHERE case_id = %(case)s
   UNION ALL
-  SELECT 'dependency', said.acceptance, said.note, CASE WHEN said.authored_confirmed THEN 'yes' ELSE '' END, '', '',
+  SELECT 'dependency', said.acceptance, said.note, CASE WHEN said.authored_confirmed THEN 'yes' ELSE '' END,
+    CASE WHEN said.no_effect_confirmed THEN 'yes' ELSE '' END, '',
     said.said_by_id, NULL, revision.number, said.said_at
   FROM cases_dependencystatement said JOIN cases_fixturerevision revision ON revision.id = said.revision_id
   WHERE said.case_id = %(case)s

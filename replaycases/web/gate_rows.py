@@ -84,6 +84,6 @@ def _address(case: Case, gate: gates.GateName, shown: gates.Evidence) -> str:
 def _details(name: str, gate: gates.GateName) -> str:
     """The page on which what the gate asks for is edited."""
     page: Mapping[gates.GateName, str] = {"owners": "case_owners", "statement": "case_statement"}
-    if gate in ("containment", "evidence_expiry", "authored_answers"):
+    if gate in ("containment", "evidence_expiry", "authored_answers", "replayable", "effects_stated"):
         return reverse("case", args=[name])
     return reverse(page.get(gate, "case_details"), args=[name])

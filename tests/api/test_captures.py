@@ -192,6 +192,13 @@ def test_a_choice_that_cannot_be_made_is_refused_with_its_pointer(
     assert not Draft.objects.exists()
 
 
+def test_a_step_that_the_run_does_not_have_is_refused_as_on_the_page(api: APIClient, project: Project) -> None:
+    response = choose(api, send(api).json()["id"], {**CHOICES, "leave_out": [99_999]})
+    assert response.status_code == 422
+    assert "there is no step 99999" in response.content.decode()
+    assert not Draft.objects.exists()
+
+
 def test_a_case_is_made_of_a_run_once(api: APIClient, project: Project) -> None:
     capture = send(api).json()["id"]
     assert make_case(api, capture).status_code == 404

@@ -10,12 +10,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, decisions, drafts
+from replaycases.cases import captures, decisions, drafts, fixtures
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import AuditEvent, Capture, Case, Classification, Decision, Draft, Origin, Payload
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.findings import ImportRefused
 from tests import factories
+from tests.importers.cassettes import cassette, interaction
 from tests.importers.samples import SAMPLES
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
@@ -72,6 +73,28 @@ def test_a_file_that_no_importer_reads_is_not_kept(of: factories.People) -> None
     with pytest.raises(ImportRefused):
         captures.bring(of.responder, project=of.project, data=b"hello", origin=Origin.UPLOAD)
     assert not Payload.objects.exists()
+
+
+def test_a_file_of_a_known_format_of_which_no_run_can_be_read_is_not_kept_either(of: factories.People) -> None:
+    stream = interaction({"messages": []}, b"\x00\x00", url="https://bedrock-runtime/model/m/converse-stream")
+    with pytest.raises(ImportRefused, match="AWS event stream"):
+        captures.bring(of.responder, project=of.project, data=cassette(stream), origin=Origin.UPLOAD)
+    assert not Payload.objects.exists()
+
+
+def test_what_is_left_without_a_step_to_replay_makes_a_case_to_read_and_steps_that_come_back_make_more_of_it(
+    of: factories.People, capture: Capture
+) -> None:
+    ends = {"boundary": ["ends"], "run_status": {"id": "ends", "forbid": ["crashed"]}}
+    chosen = {**CHOICES, "expected": ends, "none": ["clock", "random", "retrieval"]}
+    at = {"capture": capture, "run": 0}
+    case = made_case(of, drafts.save(of.responder, **at, choices={**chosen, "leave_out": [1, 2, 3]}))
+    made = fixtures.of_revision(factories.revision(case))
+    assert (made.replayability or {})["class"] == "non_replayable"
+    assert (made.events, made.horizon, factories.revision(case).non_replayable) == ((), False, True)
+    draft = drafts.save(of.responder, **at, choices=chosen)
+    drafts.revise(of.responder, draft=draft, changed="The steps.", seen=draft.choices.digest)
+    assert factories.revision(factories.fresh(case)).non_replayable is False
 
 
 @pytest.mark.parametrize("role", ["privacy", "owner", "qa", "engineer"])

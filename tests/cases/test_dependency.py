@@ -11,9 +11,9 @@ from django.db import IntegrityError, transaction
 
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, dependency, gates, intake
+from replaycases.cases import decisions, dependency, gates, immutability, intake
 from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import Acceptance, AuditEvent, Case, DependencyStatement
+from replaycases.cases.models import Acceptance, AuditEvent, Case, DependencyStatement, FixtureRevision
 from tests import factories
 from tests.factories import People
 
@@ -145,3 +145,74 @@ def test_the_database_refuses_it_too_and_keeps_what_was_said(of: People, vendor:
         DependencyStatement.objects.bulk_create([said])
     with pytest.raises(IntegrityError, match="immutable"), transaction.atomic():
         DependencyStatement.objects.update(authored_confirmed=True)
+
+
+# --- tools of which the fixture names no effect -----------------------------------------------------------------------
+
+LOOKUP = "refund.lookup"
+
+
+def silent(of: People, case: Case, target: gates.Target = "nonblocking") -> gates.Gate:
+    found = gates.gates_of(factories.fresh(case), target, actor=of.qa)
+    return next(one for one in found if one.name == "effects_stated")
+
+
+@pytest.mark.parametrize("target", ["nonblocking", "blocking"])
+def test_silence_about_an_effect_is_no_statement(of: People, vendor: User, target: gates.Target) -> None:
+    case = factories.case(of.project, of.responder)
+    found = silent(of, case, target)
+    assert (found.state, LOOKUP in found.detail) == ("unsatisfied", True)
+    state(vendor, case, Acceptance.AFTER)
+    assert silent(of, case, target).state == "unsatisfied"
+    state(vendor, case, no_effect_confirmed=True)
+    assert silent(of, case, target).state == "satisfied"
+    assert not any(gates.may_override("effects_stated", state, target) for state in ("error", "unsatisfied"))  # type: ignore[arg-type]
+    intake.add_revision(of.responder, case=case, fixture=factories.fixture(input={"order": "o-2"}))
+    assert silent(of, case, target).state == "unsatisfied"
+
+
+def test_a_tool_whose_effect_is_told_needs_no_statement_and_asks_for_its_controls(of: People, vendor: User) -> None:
+    """Also where only an alternative tells it."""
+    document = json.loads(authored())
+    lookup, other = document["events"][0], document["events"][0]["alternatives"][0]
+    lookup["effect"] = other["effect"] = {"action": "lookup", "accepted": True}
+    case = factories.case(of.project, of.responder, json.dumps(document).encode())
+    assert factories.revision(case).effectful_tools == [LOOKUP, "refund.status"]
+    assert silent(of, case).state == "not_applicable"
+    with pytest.raises(ValidationError, match="Every tool of this revision has an effect"):
+        state(vendor, case, no_effect_confirmed=True)
+
+
+def test_a_revision_from_before_tools_were_kept_is_looked_at_anew(of: People) -> None:
+    case = factories.case(of.project, of.responder)
+    immutability.remove("default")
+    FixtureRevision.objects.update(unstated_tools=None)
+    assert LOOKUP in silent(of, case).detail
+
+
+def test_nobody_confirms_for_their_own_case_that_its_tools_have_no_effect(of: People, vendor: User) -> None:
+    Membership.objects.create(project=of.project, user=vendor, role=Role.RESPONDER)
+    case = factories.case(of.project, vendor)
+    with pytest.raises(PermissionDenied, match="Somebody else"):
+        state(vendor, case, no_effect_confirmed=True)
+    said = state(vendor, case)
+    said.pk, said.no_effect_confirmed = None, True
+    with pytest.raises(IntegrityError, match="their own answers"), transaction.atomic():
+        DependencyStatement.objects.bulk_create([said])
+
+
+# --- recordings that can only be read ---------------------------------------------------------------------------------
+
+
+def test_what_can_only_be_read_passes_no_gate_on_the_way_to_a_lane_and_no_edit_lifts_that(of: People) -> None:
+    mark = {"class": "non_replayable", "reason": "Spans without content."}
+    case = factories.case(of.project, of.responder, factories.fixture(replayability=mark))
+    for target in ("reproduced", "nonblocking", "blocking", "compatibility"):
+        found = {one.name: one for one in gates.gates_of(factories.fresh(case), target, actor=of.qa)}
+        assert found["replayable"].state == "unsatisfied", target
+        assert "Forensic reading only" in found["replayable"].detail
+        assert not gates.may_override("replayable", "unsatisfied", target)
+    with pytest.raises(ValidationError, match="no edit makes it a recording"):
+        intake.add_revision(of.responder, case=case, fixture=factories.fixture())
+    still = factories.fixture(replayability=mark, input={"order": "o-2"})
+    assert intake.add_revision(of.responder, case=case, fixture=still).non_replayable

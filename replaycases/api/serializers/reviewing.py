@@ -169,7 +169,7 @@ NewGraderFinding = shape(
 DependencyStatementSerializer = row(
     "DependencyStatementSerializer",
     DependencyStatement,
-    "id case revision acceptance authored_confirmed note said_by said_at",
+    "id case revision acceptance authored_confirmed no_effect_confirmed note said_by said_at",
     "What a dependency owner said. The newest of a revision counts.",
 )
 NewDependencyStatement = shape(
@@ -179,6 +179,7 @@ NewDependencyStatement = shape(
     fixture_hash=DigestField(),
     acceptance=EnumField(Acceptance),
     authored_confirmed=serializers.BooleanField(required=False, default=False),
+    no_effect_confirmed=serializers.BooleanField(required=False, default=False),
     note=TextField(required=False, allow_blank=True, default=""),
 )
 

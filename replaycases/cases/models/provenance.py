@@ -76,13 +76,15 @@ class Acceptance(models.TextChoices):
 
 class DependencyStatement(models.Model):
     """What a dependency owner says of one revision: whether the failure came before the dependency accepted or after,
-    and whether the answers that nobody recorded are ones that it gives. The newest of a revision counts."""
+    whether the answers that nobody recorded are ones that it gives, and whether the tools of which the fixture names no
+    effect have none. The newest of a revision counts."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="dependency_statements")
     revision = models.ForeignKey(FixtureRevision, on_delete=models.PROTECT, related_name="dependency_statements")
     acceptance = models.CharField(max_length=24, choices=Acceptance.choices)
     authored_confirmed = models.BooleanField(default=False)
+    no_effect_confirmed = models.BooleanField(default=False)
     note = models.TextField(blank=True)
     said_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     said_at = models.DateTimeField()

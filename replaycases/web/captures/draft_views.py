@@ -14,14 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.accounts import access
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import captures, choosing, drafts, outlines, previews
+from replaycases.cases import captures, choosing, drafts, previews
 from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Capture, Draft
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.supplied import supplied_from
 from replaycases.web import raw_reading
 from replaycases.web.captures import draft_page, expectation_page, loading
 from replaycases.web.captures.case_forms import MakeCaseForm, ReviseForm
@@ -81,9 +80,7 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
     form = RunRecordForm(request.POST or None, choices=choices, called=found.outline.tools, boundaries=boundaries)
     if request.method == "POST" and form.is_valid():
         try:
-            parts = form.parts()
-            outlines.require_fits(found.outline, supplied_from({**choices, **parts}))
-            choosing.choose(user_of(request), capture=capture, run=run, parts=parts)
+            choosing.choose(user_of(request), capture=capture, run=run, parts=form.parts())
         except ImportRefused as refused:
             found_at = refused.finding.pointer[1:]
             form.add_error(found_at if found_at in form.fields else None, str(refused))

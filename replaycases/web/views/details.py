@@ -217,6 +217,7 @@ def state_dependency(request: HttpRequest, case_id: CaseId) -> HttpResponse:
             fixture_hash=_said(request, "fixture_hash"),
             acceptance=_said(request, "acceptance"),
             authored_confirmed=_said(request, "authored_confirmed") == "yes",
+            no_effect_confirmed=_said(request, "no_effect_confirmed") == "yes",
             note=_said(request, "note"),
         ),
         "What you said of the dependency is kept.",
