@@ -27,8 +27,8 @@ _PLACE = re.compile(r"\Achunk#\d+\Z")
 
 
 def in_recording(project: Project, recording: Recording) -> list[str]:
-    """The digests of what its runs were given. A run that cannot be read holds nothing; where none can be, ImportRefused
-    is raised as the first of them raises it."""
+    """The digests of what its runs were given. A run that cannot be read holds nothing. Raises ImportRefused, as the
+    first of them does, where none can be read."""
     names, refusals = set[str](), list[ImportRefused]()
     for run in range(len(recording.runs)):
         try:

