@@ -55,13 +55,15 @@ def main() -> int:
 @dataclass(frozen=True, kw_only=True)
 class Page:
     """Asked for at each of `urls` in turn, as the person of that name. `goal`: the goal is for this page; the others
-    are measured to be known. `anew`: what may be a minute old is forgotten before."""
+    are measured to be known. `anew`: what a process remembers for a minute is forgotten before, `uncounted`: so is what
+    the beat counted."""
 
     name: str
     urls: list[str]
     person: str = "all roles"
     goal: bool = True
     anew: bool = False
+    uncounted: bool = False
 
 
 def _measure() -> None:
@@ -88,6 +90,8 @@ def measure_pages() -> None:
     from django.test.utils import CaptureQueriesContext
 
     import replaycases.config.wsgi  # noqa: F401 - for what it does to the process
+    from replaycases.cases import counting
+    from replaycases.cases.models import ProjectFigures
 
     pages = list(_pages())
     clients = {person: _signed_in(name) for person, name in (("all roles", "bench"), ("responder", "p0"))}
@@ -100,11 +104,14 @@ def measure_pages() -> None:
                 _get(clients[page.person], url)
             queries[page.name] = max(queries[page.name], len(captured))
     for number in range(ROUNDS):
+        counting.look()  # as the beat does
         for page in pages:
             if not page.goal and number % 8:
                 continue
-            if page.anew:
+            if page.anew or page.uncounted:
                 cache.clear()
+            if page.uncounted:
+                ProjectFigures.objects.all().delete()
             began = time.perf_counter()
             _get(clients[page.person], page.urls[number % len(page.urls)])
             times[page.name].append(time.perf_counter() - began)
@@ -143,6 +150,7 @@ def _pages() -> Iterator[Page]:
     }
     for name, url in beyond.items():
         yield Page(name=name, urls=[url], goal=False)
+    yield Page(name="needs you, without the beat", urls=["/"], goal=False, uncounted=True)
 
 
 def _lists() -> Iterator[Page]:

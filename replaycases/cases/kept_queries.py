@@ -56,7 +56,8 @@ class _Kept:
         parts = [part.query.get_compiler(DEFAULT_DB_ALIAS) for part in build(self._asker, self._projects, most)]
         written = [part.as_sql() for part in parts]
         # Not Django's union, which allows no part an order and a limit of its own on SQLite.
-        self.sql = " UNION ALL ".join(f"SELECT * FROM ({sql}) AS part_{at}" for at, (sql, _) in enumerate(written))
+        selects = [f"SELECT * FROM ({sql}) AS part_{at}" for at, (sql, _) in enumerate(written)]  # noqa: S608
+        self.sql = " UNION ALL ".join(selects)
         self._params = [param for _, params in written for param in params]
         self.compiler = parts[0]
 

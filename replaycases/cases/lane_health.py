@@ -1,4 +1,4 @@
-"""How the lanes ran, day by day: what their own replays said. Two queries: an indexed range of run sets, and names."""
+"""How the lanes ran, day by day: what their own replays said."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import Count, Max, OuterRef, Q, Subquery, UUIDField
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from replaycases.cases import recent
+from replaycases.cases import figures, recent
 from replaycases.cases.models import ENDED, Lane, LaneEntry, Run, RunState
 from replaycases.verdict.sides import UNREAD
 
@@ -39,12 +39,22 @@ class Day:
 
 
 def of(projects: frozenset[UUID]) -> list[Day]:
-    """The last `DAYS` days of every lane that ran in them, days without a replay left out; at most a minute old."""
-    return recent.of("lane-health", projects, lambda: count(projects))
+    """The last `DAYS` days of every lane that ran in them, days without a replay left out, lanes of the same name in
+    several projects as one; at most two minutes old."""
+    return recent.of("lane-health", projects, lambda: lately(projects))
 
 
-def count(projects: Iterable[UUID]) -> list[Day]:
-    """The same as of now."""
+def lately(projects: frozenset[UUID]) -> list[Day]:
+    """The same, at most a minute old."""
+    found: dict[tuple[date, str], Day] = {}
+    for day in figures.of("health", projects, read=_read, count=count):
+        place = (day.day, day.lane)
+        found[place] = _sum(found[place], day) if place in found else day
+    return [found[place] for place in sorted(found)]
+
+
+def count(projects: Iterable[UUID]) -> dict[UUID, list[Day]]:
+    """As of now, by project. Two queries: an indexed range of run sets, and the lanes' names."""
     since = timezone.now() - timedelta(days=DAYS)
     ended = Run.objects.filter(
         run_set__project__in=projects,
@@ -66,22 +76,21 @@ def count(projects: Iterable[UUID]) -> list[Day]:
         environment=Count("pk", filter=~kept),
         last=Max("finished_at"),
     )
-    return _by_name(counted)
-
-
-def _by_name(counted: Iterable[Mapping[str, Any]]) -> list[Day]:
-    """Lanes of the same name in several projects are one. One query, for the names."""
-    rows = list(counted)
-    names = dict(Lane.objects.filter(pk__in={row["lane"] for row in rows}).order_by().values_list("pk", "name"))
-    found: dict[tuple[date, str], Day] = {}
+    rows: list[Any] = list(counted)
+    lanes = Lane.objects.filter(pk__in={row["lane"] for row in rows}).order_by().values_list("pk", "name", "project")
+    names = {key: (name, project) for key, name, project in lanes}
+    found: dict[UUID, list[Day]] = {}
     for row in rows:
-        name, day = names[row["lane"]], row["day"]
-        more = Day(lane=name, **{part: row[part] for part in ("day", *COUNTS, "last")})
-        before = found.get((day, name))
-        found[day, name] = _together(before, more) if before else more
-    return [found[key] for key in sorted(found)]
+        name, project = names[row.pop("lane")]
+        found.setdefault(project, []).append(Day(lane=name, **row))
+    return found
 
 
-def _together(one: Day, other: Day) -> Day:
+def _read(kept: Mapping[str, Any]) -> Day:
+    times = {"day": date.fromisoformat(kept["day"]), "last": datetime.fromisoformat(kept["last"])}
+    return Day(**{**kept, **times})
+
+
+def _sum(one: Day, other: Day) -> Day:
     counts = {name: getattr(one, name) + getattr(other, name) for name in COUNTS}
     return replace(one, last=max(one.last, other.last), **counts)

@@ -10,6 +10,7 @@ from celery import shared_task
 
 from replaycases.cases import (
     bell,
+    counting,
     executing,
     expiry,
     flags,
@@ -57,6 +58,12 @@ def tell_people() -> None:
 @shared_task(name="cases.send_mail")  # type: ignore[untyped-decorator]
 def send_mail() -> None:
     mailing.mail()
+
+
+@shared_task(name="cases.count_projects")  # type: ignore[untyped-decorator]
+def count_projects() -> None:
+    """What the home page shows of each project."""
+    counting.look()
 
 
 @shared_task(name="cases.run_lanes")  # type: ignore[untyped-decorator]

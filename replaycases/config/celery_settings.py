@@ -66,6 +66,8 @@ _SECONDS = {
     "send_mail": float(settings.REPLAYCASES_NOTIFY_SECONDS),
     "capture_traces": float(settings.REPLAYCASES_SWEEP_SECONDS),
     "drop_traces": float(settings.REPLAYCASES_SWEEP_SECONDS),
+    # Figures are good for a minute: see `cases.figures`.
+    "count_projects": 20.0,
     # It looks at what is due by the day; an hour late is soon enough.
     "run_lanes": LANE_SECONDS,
 }

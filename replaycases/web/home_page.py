@@ -233,11 +233,11 @@ class Band:
 
 @dataclass(frozen=True, kw_only=True)
 class Health:
-    """The chart, one band a lane, with the totals and the days that stand in its tables."""
+    """The chart, one band a lane, with the totals and the days ("30 Nov") that stand in its tables."""
 
     bands: list[Band]
     totals: list[lane_health.Day]
-    days: list[lane_health.Day]
+    days: list[tuple[str, lane_health.Day]]
     first: date
     last: date
     height: float
@@ -246,7 +246,7 @@ class Health:
 
 def health_panel(projects: frozenset[UUID]) -> SafeString:
     """Drawn once a minute for everybody who sees the same projects."""
-    return recent.of("health-panel", projects, lambda: _drawn(lane_health.count(projects)))
+    return recent.of("health-panel", projects, lambda: _drawn(lane_health.lately(projects)))
 
 
 def _drawn(days: Sequence[lane_health.Day]) -> SafeString:
@@ -263,7 +263,7 @@ def health(days: Sequence[lane_health.Day]) -> Health:
     return Health(
         bands=bands,
         totals=totals,
-        days=within,
+        days=[(f"{day.day.day} {day.day:%b}", day) for day in within],
         first=first,
         last=last,
         height=len(bands) * BAND + 16,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,17 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, flags, intake, lane_health, needed_cases, needs, recipients
+from replaycases.cases import (
+    counting,
+    decisions,
+    figures,
+    flags,
+    intake,
+    lane_health,
+    needed_cases,
+    needs,
+    recipients,
+)
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -22,6 +33,7 @@ from replaycases.cases.models import (
     FlagReason,
     Notification,
     NotificationKind,
+    ProjectFigures,
     Proposal,
     ProposalKind,
     Stage,
@@ -336,6 +348,31 @@ def test_counts_may_be_a_minute_old_and_lists_are_not(case: Case, qa: User) -> N
     now(case, stage=Stage.REPRODUCED, verdict=VERIFIED)
     found = needs.of(qa)
     assert ([tally.stage for tally in found.tallies], len(found.lists["ready"])) == (["quarantined"], 1)
+
+
+def test_what_was_counted_lately_is_shown_and_counted_again_once_it_is_old(case: Case, qa: User) -> None:
+    now(case, stage=Stage.IN_REVIEW, flagged=True, evidence_expires_at=in_hours(3))
+    counting.look()
+    counted = needs.of(qa).tallies
+    assert [(t.stage, t.cases, t.flagged, t.ending, t.ready) for t in counted] == [("in_review", 1, 1, 1, 0)]
+    now(case, stage=Stage.REPRODUCED, verdict=VERIFIED)
+    cache.clear()
+    assert needs.of(qa).tallies == counted
+    ProjectFigures.objects.update(counted_at=timezone.now() - figures.KEPT)
+    cache.clear()
+    assert [(tally.stage, tally.ready) for tally in needs.of(qa).tallies] == [("reproduced", 1)]
+
+
+def test_lanes_of_one_name_in_several_projects_are_counted_together(project: Project) -> None:
+    at = timezone.now().replace(microsecond=0)
+    ran = {"lane": "blocking", "day": at.date(), "held": 2, "violated": 0, "undetermined": 1, "environment": 0}
+    other = factories.project("XX")
+    for of, last in ((project, at), (other, at - timedelta(hours=1))):
+        day = asdict(lane_health.Day(**ran, last=last))
+        ProjectFigures.objects.create(project=of, counted_at=at, tallies=[], health=[day])
+    both = lane_health.of(frozenset({project.pk, other.pk}))
+    assert both == [lane_health.Day(**{**ran, "held": 4, "undetermined": 2}, last=at)]
+    assert lane_health.of(frozenset({other.pk}))[0].last == at - timedelta(hours=1)
 
 
 def test_lanes_that_never_ran_have_no_health(project: Project) -> None:

@@ -6,6 +6,7 @@ from replaycases.cases.models.case import Case, Stage, StatementEdit
 from replaycases.cases.models.ci_result import CiReport, CiResult
 from replaycases.cases.models.comparison import Comparison
 from replaycases.cases.models.decision import Decision, DecisionKind, DecisionOutcome
+from replaycases.cases.models.figures import ProjectFigures
 from replaycases.cases.models.fixture_revision import Control, FixtureRevision, OutcomeType
 from replaycases.cases.models.held_document import HeldDocument
 from replaycases.cases.models.implementation import Implementation
@@ -67,6 +68,7 @@ __all__ = [
     "Origin",
     "OutcomeType",
     "Payload",
+    "ProjectFigures",
     "Proposal",
     "ProposalKind",
     "ProposalState",
