@@ -204,9 +204,19 @@ class RingFile:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(self.path)
+            self._keep_folder()
         except OSError as fault:
             raise self._unwritten(fault) from None
         self._read = None
+
+    def _keep_folder(self) -> None:
+        """A name that is not on the disk yet would be the former ring's after a power cut: what was sealed meanwhile
+        would be lost, and what was forgotten would be back."""
+        folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -24,7 +24,8 @@ BATCH = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Rotated:
-    """`began` says how: the ring was made, a key was added, or an earlier rotation went on. `rewrapped` and `dropped`
+    """`began` says how: the ring was made, a key was added, or an earlier rotation went on, in which case no key was
+    added. `rewrapped` and `dropped`
     are of this run. What is left under an old key: `ended` is past its time and waits to be destroyed, `unopened` does
     not open, because it was changed or because its key was lost."""
 
@@ -40,10 +41,10 @@ def rotate() -> Rotated:
     """Raises RingInvalid for a ring that cannot be read or changed, or while another rotation is at work."""
     file = sealing.file()
     with file.alone():
-        began = _begin(file)
+        began, (moved, dropped) = "resumed", _go_on(file)
+        if not any(moved.values()):
+            began, (moved, dropped) = _begin(file), _go_on(file)
         current = file.ring().keys[-1].id
-        moved = {project: _rewrap_all(project, current) for project in Project.objects.order_by("key")}
-        dropped = _drop(file, moved)
     left = _under_another(current)
     ended = left.filter(evidence.gone()).count()
     return Rotated(
@@ -61,10 +62,18 @@ def _begin(file: RingFile) -> str:
     if not file.is_there():
         file.create(now)
         return "made"
-    if len(file.ring().keys) > 1:
-        return "resumed"
     file.add(now)
     return "added"
+
+
+def _go_on(file: RingFile) -> tuple[dict[Project, int], tuple[str, ...]]:
+    """What is under another key than the current one comes under that. How many for each project, and the keys that
+    left the ring then. Nothing is moved where no rotation died: what does not open holds up no new key."""
+    if not file.is_there():
+        return {}, ()
+    current = file.ring().keys[-1].id
+    moved = {project: _rewrap_all(project, current) for project in Project.objects.order_by("key")}
+    return moved, _drop(file, moved)
 
 
 def _under_another(key_id: str) -> QuerySet[Payload]:

@@ -50,6 +50,18 @@ def test_the_file_holds_nothing_of_what_it_forgot(file: RingFile) -> None:
     assert [path.name for path in file.path.parent.iterdir() if path.name.endswith(".new")] == []
 
 
+def test_a_ring_that_was_written_is_on_the_disk_under_its_name(file: RingFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsync, kept = os.fsync, []
+
+    def noted(descriptor: int) -> None:
+        kept.append((os.fstat(descriptor).st_ino, list(file.path.parent.glob("*.new")) == []))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    file.add(NOW)
+    assert kept == [(file.path.stat().st_ino, False), (file.path.parent.stat().st_ino, True)]
+
+
 def test_a_present_hour_is_forgotten_by_nobody(file: RingFile) -> None:
     assert not file.forget(NOW + timedelta(minutes=39))
 

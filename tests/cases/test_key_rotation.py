@@ -91,13 +91,18 @@ def test_what_opens_no_more_is_left_to_be_destroyed_and_holds_up_no_key(ring: Ri
 
 
 @pytest.mark.django_db
-def test_a_payload_that_was_changed_is_reported_and_its_key_stays(ring: RingFile) -> None:
+def test_a_payload_that_was_changed_is_reported_and_its_key_stays_and_holds_up_no_new_one(ring: RingFile) -> None:
     project = factories.project()
     broken, whole = stored(project), stored(project, b"another")
     Payload.objects.filter(pk=broken.pk).update(data_key=b"x" * 60)
     assert "lost or changed: 1" in rotated()
     assert opened(whole) == b"another"
-    assert len(ring.ring().keys) == 2
+    first, second = ring.ring().keys
+    assert "was added" in rotated()
+    kept, current = ring.ring().keys
+    assert kept == first
+    assert current.id != second.id
+    assert opened(whole) == b"another"
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from replaycases.cases.key_ring import RingInvalid
 _BEGAN = {
     "made": "There was no key ring: one was made, with key {key}.",
     "added": "Key {key} was added: raw evidence is sealed under it from now on.",
-    "resumed": "A rotation that had not ended goes on, to key {key}.",
+    "resumed": "A rotation that had not ended goes on, to key {key}. Start this again for a new one.",
 }
 
 
