@@ -79,22 +79,22 @@ def _by_hash(text: str) -> Q:
 def _is_frequent(text: str, projects: Mapping[str, Project]) -> bool:
     """Judged by the newest cases, which a list shows first and an index gives in their order."""
     newest = Case.objects.filter(project__in=projects.values()).order_by("-created_at", "-number")
-    sample = newest.annotate(held=GreaterThan(StrIndex(_TEXT, _piece(text)), 0)).values("held")[:SAMPLE]
+    sample = newest.annotate(held=GreaterThan(StrIndex(_TEXT, piece_of(text)), 0)).values("held")[:SAMPLE]
     found: int = sample.aggregate(found=Count("held", filter=Q(held=True)))["found"]
     return found >= FREQUENT
 
 
-def _piece(text: str) -> Lower:
+def piece_of(text: str) -> Lower:
     return Lower(Value(text, output_field=TextField()))
 
 
 def _held(text: str) -> Q:
-    return Q(GreaterThan(StrIndex(_TEXT, _piece(text)), 0))
+    return Q(GreaterThan(StrIndex(_TEXT, piece_of(text)), 0))
 
 
 def _indexed(text: str) -> Q:
     """What `_held` says and the index can find: every run of three letters of `text` is somewhere in it."""
-    return Q(_HoldsAll(Func(_TEXT, function=TRIGRAMS), Func(_piece(text), function=TRIGRAMS)))
+    return Q(HoldsAll(Func(_TEXT, function=TRIGRAMS), Func(piece_of(text), function=TRIGRAMS)))
 
 
 # The expression that the index is over, letter by letter.
@@ -103,7 +103,7 @@ _TEXT = Func(
 )
 
 
-class _HoldsAll(Func):
+class HoldsAll(Func):
     template = "(%(expressions)s)"
     arg_joiner = " @> "
     output_field = BooleanField()

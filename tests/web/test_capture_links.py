@@ -34,3 +34,14 @@ def test_a_case_and_its_capture_lead_to_each_other(project: Project, responder: 
     assert case.title in made
     Capture.objects.filter(pk=capture.pk).update(purged_at=timezone.now())
     assert "its evidence was destroyed" in page(viewer, f"/cases/{case.readable_id}/")
+
+
+def test_the_search_in_the_bar_finds_captures_beside_cases(project: Project, responder: User) -> None:
+    factories.drafted(project, responder)
+    found = page(client_of(responder), "/cases/?q=rc-t1")
+    assert "Captures that match" in found
+    assert '<a class="id" href="/captures/RC-T1/">RC-T1</a>' in found
+    for address in ("/cases/?q=rc-t2", "/cases/?q=rc-t1&stage=quarantined", "/cases/"):
+        assert "Captures that match" not in page(client_of(responder), address)
+    stranger = factories.everyone(factories.project("XX"))
+    assert "RC-T1<" not in page(client_of(stranger), "/cases/?q=rc-t1")

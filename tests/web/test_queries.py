@@ -87,6 +87,7 @@ def queries(user: User, address: str) -> int:
     [
         "/",
         "/cases/",
+        "/cases/?q=rc-t1",
         "/cases/?owner=me&flagged=on&lane=blocking&q=rc-1",
         "/cases/RC-1/",
         "/cases/RC-1/promotion/",

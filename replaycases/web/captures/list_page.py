@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import django_filters
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import held_documents
+from replaycases.cases import capture_searching, held_documents
 from replaycases.cases.models import Capture, Draft, Origin
 from replaycases.importers.registry import FORMATS
 from replaycases.web.widgets import Select
@@ -47,12 +47,7 @@ class CaptureFilter(django_filters.FilterSet):  # type: ignore[misc] # django-fi
             field.widget.attrs["class"] = "input"
 
     def search(self, captures: QuerySet[Capture], name: str, value: str) -> QuerySet[Capture]:
-        said = value.strip()
-        found = Q(trace_id__icontains=said) | Q(name__icontains=said)
-        key, _, number = said.upper().rpartition("-T")
-        if key and number.isascii() and number.isdecimal() and len(number) <= 9:
-            found |= Q(project__key=key, number=int(number))
-        return captures.filter(found)
+        return captures.filter(capture_searching.matching(value))
 
     def holding(self, captures: QuerySet[Capture], name: str, value: str) -> QuerySet[Capture]:
         return captures.filter(pk__in=held_documents.holding(self.user, value).values("capture"))

@@ -13,14 +13,16 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import CREATES_CASES
-from replaycases.cases import intake
-from replaycases.cases.models import Acceptance, Case, FlagReason, Provenance
+from replaycases.cases import capture_searching, intake
+from replaycases.cases.models import Acceptance, Capture, Case, FlagReason, Provenance
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.web import case_page, incident_names
 from replaycases.web.case_list import CaseFilter, listing
 from replaycases.web.forms import ComparisonForm, ControlForm, NewCaseForm, projects_where
 from replaycases.web.forms_details import GraderForm
 from replaycases.web.scope import CaseId, user_of
+
+CAPTURES_SHOWN = 5
 
 
 @login_required
@@ -29,16 +31,26 @@ def case_list(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     projects = list(Project.objects.visible_to(user).order_by("key"))
     found = CaseFilter(request.GET, user=user, projects=projects)
+    asked = [name for name in found.filters if request.GET.get(name)]
     context = {
         "section": "cases",
         "filter": found,
+        "captures": _captures(request, projects) if asked == ["q"] else [],
         "selects": [found.form[name] for name in ("project", "stage", "lane", "verdict", "owner", "expires")],
-        "filtered": any(request.GET.get(name) for name in found.filters),
+        "filtered": bool(asked),
         "page": listing(found, request.GET.get("page")),
+        "captures_shown": CAPTURES_SHOWN,
         "has_projects": bool(projects),
         "may_create": projects_where(user, CREATES_CASES).exists(),
     }
     return render(request, "cases/list.html", context)
+
+
+def _captures(request: HttpRequest, projects: Sequence[Project]) -> list[Capture]:
+    """What the search in the bar finds besides cases, on its first page; one more than is shown says that there are."""
+    if request.GET.get("page", "1") != "1":
+        return []
+    return capture_searching.newest(request.GET["q"], projects, CAPTURES_SHOWN + 1)
 
 
 @login_required
