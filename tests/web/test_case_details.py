@@ -332,3 +332,24 @@ def test_no_override_is_offered_where_the_red_was_seen(project: Project) -> None
     of = factories.people(project)
     made = factories.quarantined(of)
     assert "without it" not in page(client_of(of.responder), made)
+
+
+def test_a_case_that_can_only_be_read_says_so_in_words(signed_in: Client, project: Project, everyone: User) -> None:
+    mark = {"class": "non_replayable", "reason": "Spans without content."}
+    to_read = factories.case(project, everyone, factories.fixture(case_id="spans", replayability=mark))
+    other = factories.case(project, everyone)
+    said = [signed_in.get(f"/cases/{case.readable_id}/").content.decode() for case in (to_read, other)]
+    assert ["Forensic reading only" in html for html in said] == [True, False]
+
+
+def test_a_dependency_owner_confirms_on_the_page_that_the_tools_named_there_have_no_effect(
+    client: Client, project: Project, everyone: User
+) -> None:
+    case = factories.case(project, everyone)
+    client.force_login(factories.person(project, Role.DEPENDENCY_OWNER))
+    page, revision = f"/cases/{case.readable_id}/", factories.revision(case)
+    assert "it names no effect: <code>refund.lookup</code>" in client.get(page).content.decode()
+    seen = {"revision": revision.number, "fixture_hash": revision.fixture_hash, "acceptance": "unknown"}
+    sent = client.post(f"{page}dependency-statements/", {**seen, "no_effect_confirmed": "yes"}, follow=True)
+    assert case.dependency_statements.get().no_effect_confirmed
+    assert "tools without an effect confirmed" in sent.content.decode()
