@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replaycases.fixture.patterns import PatternInvalid, compile_pattern, detects
+from replaycases.fixture.pointer import ABSENT, resolve
 from replaycases.importers.findings import refused
 from replaycases.importers.neutral import ToolStep
 
@@ -51,6 +52,23 @@ def effect_of(annotation: Mapping[str, JSON], step: ToolStep) -> dict[str, JSON]
     key = {"key": rule["key"]} if "key" in rule else {}
     guard = {"guard": dict(rule["guard"])} if "guard" in rule else {}
     return {"effect": {"action": rule["action"], **key, "accepted": _accepted(rule, step)}, **guard}
+
+
+def without_absent_keys(events: Sequence[dict[str, JSON]]) -> list[dict[str, JSON]]:
+    """A call that lacks the key which others of its tool have counts by itself, as a retry that dropped it does. A key
+    that no call of a tool has stays, so that it is found."""
+    keyed = {event["tool"] for event in events if _has_key(event) is True}
+    return [_keyless(event) if _has_key(event) is False and event["tool"] in keyed else event for event in events]
+
+
+def _has_key(event: Mapping[str, JSON]) -> bool | None:
+    """None where the event's effect names no key."""
+    key = (event.get("effect") or {}).get("key")
+    return None if key is None else resolve(event["arguments"], key) is not ABSENT
+
+
+def _keyless(event: dict[str, JSON]) -> dict[str, JSON]:
+    return {**event, "effect": {name: value for name, value in event["effect"].items() if name != "key"}}
 
 
 def _accepted(rule: Mapping[str, JSON], step: ToolStep) -> JSON:

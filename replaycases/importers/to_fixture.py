@@ -10,7 +10,7 @@ from typing import Any
 
 from replaycases.importers.call_ids import CallIds
 from replaycases.importers.completeness import FORENSIC, ends_open, replayable_steps, replays_something
-from replaycases.importers.effects import check_effects, effect_of
+from replaycases.importers.effects import check_effects, effect_of, without_absent_keys
 from replaycases.importers.filling import offered_tools, with_tools
 from replaycases.importers.findings import Gap, refused
 from replaycases.importers.fixture_size import size_gap
@@ -98,7 +98,7 @@ def _events(kept: Numbered, supplied: Supplied, tools: list[JSON] | None) -> lis
         _with_leniency(_event(seq, step, tools, supplied.effects, ids), number, supplied)
         for seq, (number, step) in enumerate(kept, 1)
     ]
-    return _ungrouped(events)
+    return _ungrouped(without_absent_keys(events))
 
 
 def kept_steps(run: NeutralRun, supplied: Supplied) -> Numbered:

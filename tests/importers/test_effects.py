@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from replaycases.importers.effects import check_effects, effect_of, unused_rules
+from replaycases.importers.effects import check_effects, effect_of, unused_rules, without_absent_keys
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.neutral import ToolStep
 
@@ -32,6 +32,15 @@ def test_a_failure_that_no_rule_explains_is_unknown() -> None:
 def test_without_a_rule_about_refusals_nothing_is_assumed() -> None:
     assert accepted("ok", rules={"tools": {"book": {"action": "booking"}}}) == "unknown"
     assert accepted("ok", rules={"tools": {"book": {"action": "booking", "accepted": True}}}) is True
+
+
+def test_a_call_without_the_key_that_others_have_counts_by_itself() -> None:
+    effect = {"action": "booking", "key": "/id", "accepted": True}
+    calls = [{"tool": "book", "arguments": arguments, "effect": effect} for arguments in ({"id": 1}, {})]
+    first, second = without_absent_keys(calls)
+    assert first == calls[0]
+    assert second["effect"] == {"action": "booking", "accepted": True}
+    assert without_absent_keys(calls[1:]) == calls[1:]
 
 
 def test_a_tool_without_a_rule_has_no_effect_and_key_and_guard_are_taken_over() -> None:

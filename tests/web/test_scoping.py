@@ -41,9 +41,9 @@ from replaycases.accounts.roles import (
     VOIDS_RUN_SETS,
     Role,
 )
-from replaycases.cases.models import AuditHead, Case, Run
+from replaycases.cases.models import AuditHead, Run
 from tests import factories
-from tests.api.world import World, build
+from tests.api.world import World
 from tests.web.conftest import client_of
 from tests.web.routes import BY_SECRET, NUMBER, OPEN, PK, ask, every_route, methods
 
@@ -103,8 +103,12 @@ WHO: dict[str, frozenset[Role]] = {
     "capture_draft": CAPTURES,
     "capture_expectation": CAPTURES,
     "capture_checks": CAPTURES,
+    "capture_check_changes": CAPTURES,
     "capture_check_removal": CAPTURES,
     "capture_incident": CAPTURES,
+    "capture_optional": CAPTURES,
+    "capture_alternatives": CAPTURES,
+    "capture_alternative_removal": CAPTURES,
     "capture_case": CAPTURES,
     "capture_case_revision": CAPTURES,
     "trace_capture": CAPTURES,
@@ -120,11 +124,6 @@ WHO: dict[str, frozenset[Role]] = {
 }
 # One's own: to everybody else they do not exist, whatever the project.
 OWN = {"token_revocation", "notification_reading"}
-
-
-@pytest.fixture
-def world(db: None) -> World:
-    return build()
 
 
 def head() -> int:
@@ -342,8 +341,9 @@ def administration() -> Iterator[str]:
             yield address
 
 
-def test_an_unreadable_number_in_an_address_is_not_found(signed_in: Client, case: Case) -> None:
+def test_an_unreadable_number_in_an_address_is_not_found(world: World) -> None:
+    client = client_of(world.team.viewer)
     for number in ("0", "99999999999999999999"):
-        assert signed_in.get(f"/cases/{case.readable_id}/comparisons/{number}/").status_code == 404
-        assert signed_in.get(f"/runs/RC/{number}/").status_code == 404
-    assert signed_in.get("/cases/RC-99999999999999999999/").status_code == 404
+        assert client.get(f"/cases/{world.case.readable_id}/comparisons/{number}/").status_code == 404
+        assert client.get(f"/runs/RC/{number}/").status_code == 404
+    assert client.get("/cases/RC-99999999999999999999/").status_code == 404

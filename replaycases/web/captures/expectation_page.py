@@ -43,6 +43,13 @@ class CheckRow:
         return bool(self.untouched) and self.result is not None and self.result.result == "held"
 
 
+    @property
+    def by_acceptance(self) -> bool:
+        """Whether it is open because nobody knows if a call did what it was to do."""
+        undetermined = self.result is not None and self.result.result == "undetermined"
+        return undetermined and self.kind in ("action counts", "order")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Offer:
     """One kind of check to add. `open`: its form was sent and refused."""
@@ -55,7 +62,7 @@ class Offer:
 
 def rows_of(expected: Mapping[str, Any], tried: Preview | None) -> list[CheckRow]:
     """Those that are the incident first."""
-    valid = tried is not None and tried.is_fixture
+    valid = tried is not None and _is_read(tried)
     document = {"schema_version": "2.0", "expected": expected}
     said = {row.id: row for row in check_words.told(document, {})} if valid else {}
     named = expected.get("boundary")
@@ -76,9 +83,16 @@ def rows_of(expected: Mapping[str, Any], tried: Preview | None) -> list[CheckRow
     return sorted(rows, key=lambda row: not row.is_incident)
 
 
+def _is_read(tried: Preview) -> bool:
+    """Whether the expectation is sound, also where the rest of the draft is no fixture yet."""
+    faults = [found for found in tried.findings if found.level == "error"]
+    sound = bool(faults) and not any(found.pointer.startswith("/expected") for found in faults)
+    return tried.is_fixture or sound
+
+
 def _change(part: expectation_edit.Part) -> Change:
-    of = {"": "", "tools": "the order"}.get(part.name, f"the rule on {str(part.spec.get('tool', ''))[:60]}")
-    return Change(part=part.name, word=of)
+    word = f"rule {int(part.name) + 1}" if part.name.isdecimal() else {"tools": "order"}.get(part.name, "")
+    return Change(part=part.name, word=word)
 
 
 def change_form(part: expectation_edit.Part, *, is_incident: bool) -> CheckForm:

@@ -88,13 +88,14 @@ def rule_faults(rules: Iterable[dict[str, str]], called: Sequence[str], boundari
 
 
 def by_field(findings: Iterable[Finding], fields: Iterable[str]) -> dict[str, list[Finding]]:
-    """Findings beside what was typed there."""
+    """Findings beside what was typed there; of equal ones the first."""
     known = list(fields)
     found: dict[str, list[Finding]] = {}
     for finding in findings:
         name = _field_of(finding.pointer, known)
-        if name:
-            found.setdefault(name, []).append(finding)
+        there = found.setdefault(name, []) if name else []
+        if name and (finding.id, finding.message) not in [(other.id, other.message) for other in there]:
+            there.append(finding)
     return found
 
 
