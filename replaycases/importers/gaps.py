@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from replaycases.fixture.model import SERVING_PARTS
 from replaycases.importers.completeness import is_whole, replayable_steps
@@ -12,6 +13,7 @@ from replaycases.importers.findings import Gap
 from replaycases.importers.neutral import ModelStep, NeutralRun, Step, ToolStep
 from replaycases.importers.supplied import DECLARABLE_NONE, Supplied
 
+JSON = Any
 _NONE_COSTS = {
     "clock": "clock reads are not in the recording: a workflow that reads the clock may decide otherwise",
     "random": "random draws are not in the recording: a workflow that draws may decide otherwise",
@@ -42,6 +44,8 @@ def _about_the_run(run: NeutralRun, supplied: Supplied) -> Iterator[Gap]:
     for name in ("time_zone", "locale"):
         if getattr(run, name) is not None:
             yield from _part(name, run, supplied, "")
+    yield from _unused("serving", supplied.serving, run.serving)
+    yield from _unused("recorded_by", supplied.recorded_by, run.recorded_by)
 
 
 def _part(name: str, run: NeutralRun, supplied: Supplied, cost: str) -> Iterator[Gap]:
@@ -50,6 +54,14 @@ def _part(name: str, run: NeutralRun, supplied: Supplied, cost: str) -> Iterator
         yield Gap(name=name, pointers=(f"/{name}",), declared=given is not None, cost=cost)
     elif given is not None and given != recorded:
         yield Gap(name=name, pointers=(f"/{name}",), declared=True, cost=_REPLACED)
+
+
+def _unused(name: str, given: Mapping[str, JSON] | None, recorded: Mapping[str, JSON] | None) -> Iterator[Gap]:
+    """What was recorded stays: that other values were supplied for it is said, and they stand nowhere."""
+    held = {part: value for part, value in (recorded or {}).items() if value is not None}
+    unused = sorted(part for part, value in (given or {}).items() if part in held and held[part] != value)
+    if unused:
+        yield _said(name, f"the recording holds {', '.join(unused)}, so that what was supplied is not used", f"/{name}")
 
 
 def _frozen_at(run: NeutralRun, supplied: Supplied) -> Iterator[Gap]:

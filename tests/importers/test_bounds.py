@@ -21,7 +21,7 @@ from tests.importers.transcripts import supplied
 JSON = Any
 NAMES = sorted(samples.SAMPLES)
 TIMES = (3, 6, 12)
-GROWTH = 1.05
+GROWTH = 1.01
 """How much more a byte may cost in the second half of a file of twice the size: nothing, but for rounding."""
 MEMORY = 8
 FIXED = 300_000

@@ -115,6 +115,18 @@ def test_what_the_recorder_said_of_itself_stays_and_the_rest_is_filled_in() -> N
     assert document["recorded_by"] == {"commit": "abc", "recorder": "r", "version": "1"}
 
 
+def test_a_value_that_is_not_used_is_said_to_be_not_used() -> None:
+    run = replace(
+        recorded({"messages": []}), serving={"provider": "p", "requested_model": "m"}, recorded_by={"commit": "a"}
+    )
+    given = {"serving": {"provider": "q", "requested_model": "m", "api_version": "1"}, "recorded_by": {"commit": "b"}}
+    document, gaps = to_fixture(run, supplied(**given))
+    said = {gap.name: gap for gap in gaps if "is not used" in gap.cost}
+    assert ("provider" in said["serving"].cost, "model" in said["serving"].cost) == (True, False)
+    assert [gap.caps for gap in said.values()] == [False, False]
+    assert (document["serving"]["provider"], document["recorded_by"]["commit"]) == ("p", "a")
+
+
 def test_only_requests_that_were_put_together_are_marked_so() -> None:
     run = recorded({"messages": []}, {"messages": [1]})
     run = replace(run, steps=(run.steps[0], replace(run.steps[1], reconstructed=True)))
