@@ -157,11 +157,24 @@ def _matches(rule: CaptureRule, row: Span | LogRecord) -> bool:
             return isinstance(row, Span) and row.status == "error"
         case RuleKind.TRACE:
             return row.trace_id == rule.value
-    return any(rule.key in held and _text(held[rule.key]) == rule.value for held in (row.attributes, row.resource))
+    return any(_is(held.get(rule.key), rule.value) for held in (row.attributes, row.resource))
 
 
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _is(value: object, wanted: str) -> bool:
+    """Whether an attribute has the value that a rule names: a text exactly, a number as a number, since one sender
+    writes 5 where another one writes 5.0. What is nested, and what is nothing, has no value that a rule could name."""
+    if isinstance(value, bool):
+        return wanted == str(value).lower()
+    if isinstance(value, int | float):
+        return _number(wanted) == value
+    return isinstance(value, str) and value == wanted
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text) if text.isascii() and "_" not in text else None
+    except ValueError:
+        return None
 
 
 def _name(value: object) -> str:

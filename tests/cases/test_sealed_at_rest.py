@@ -228,13 +228,24 @@ def test_once_its_time_is_over_a_restored_backup_opens_nothing(
     deployment: Deployment, keys: Path, sung: dict[str, str]
 ) -> None:
     _, restored = copy_of(deployment.folder)
+    kept = key_ring.dump(sealing.ring())
     with time_machine.travel(timezone.now() + timedelta(days=31), tick=False):
         assert purging.look() == len(restored)
         for payload in restored:
             with pytest.raises(KeyMissing):
                 sealing.opened(payload)
         _nothing_of_the_ring_opens(restored)
+        # It is the ring that forgot: a copy of it, as one in the environment is, opens all of the backup for ever.
+        assert keys.read_text() != kept
+        assert found_in(b"".join(_opened(key_ring.parse(kept), payload) for payload in restored), sung) == sung
     assert not Payload.objects.filter(data_key__isnull=False).exists()
+
+
+def _opened(ring: key_ring.KeyRing, payload: Payload) -> bytes:
+    context, hour = sealing._context(payload), payload.key_hour
+    assert hour is not None
+    data_key = ring.unwrap(bytes(payload.data_key), key_id=payload.key_id, hour=hour, context=context)
+    return key_ring.open_seal(data_key, bytes(payload.body), context=context)
 
 
 def _nothing_of_the_ring_opens(restored: list[Payload]) -> None:

@@ -329,6 +329,35 @@ def test_a_trace_that_no_rule_wants_is_not_captured(
     assert trace_captures.look() == 0
 
 
+@pytest.mark.parametrize(
+    ("value", "wanted", "is_it"),
+    [
+        ("a", "a", True),
+        ("a", "A", False),
+        ("a", ".*", False),
+        ("\uff41", "a", False),
+        ("a\0", "a", False),
+        ("5", "5", True),
+        ("5", "5.0", False),
+        (5, "5", True),
+        (5.0, "5", True),
+        (5, "5.0", True),
+        (50, "5_0", False),
+        (5, "five", False),
+        (True, "true", True),
+        (True, "1", False),
+        (1, "true", False),
+        (None, "None", False),
+        ({"a": 1}, "{'a': 1}", False),
+        (["a"], "['a']", False),
+        ("", "", True),
+        (None, "", False),
+    ],
+)
+def test_a_value_is_what_a_rule_names_or_it_is_not(value: object, wanted: str, is_it: bool) -> None:
+    assert trace_buffer._is(value, wanted) is is_it
+
+
 def test_a_rule_that_is_switched_off_wants_nothing(of: factories.People, sender: User, administrator: User) -> None:
     capture_rules.set_enabled(administrator, rule=rule(administrator, of, RuleKind.ERROR), enabled=False)
     receive(sender, as_json(chat(), span(2, parent=1, error=True)))
