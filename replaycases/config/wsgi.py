@@ -8,10 +8,12 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from replaycases.web.bodies import WholeBodies
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "replaycases.config.settings")
-application = WholeBodies(get_wsgi_application())
+_loaded = get_wsgi_application()
+
+from replaycases.web.bodies import WholeBodies  # noqa: E402  it needs what is loaded here
+
+application = WholeBodies(_loaded)
 # The views and what they import, or the first request would wait for them.
 get_resolver().url_patterns  # noqa: B018
 # What is loaded stays. Left in sight, every full collection would look through all of it, a tenth of a second in which
