@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from replaycases.cases import (
     captures,
     events,
     evidence,
+    held_documents,
     intake,
     outlines,
     policies,
@@ -29,8 +31,10 @@ from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import AuditEvent, Capture, Case, Draft, Payload
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.effects import check_effects
+from replaycases.importers.neutral import Step
 from replaycases.importers.registry import Imported, to_case
 from replaycases.importers.supplied import Supplied, supplied_from
+from replaycases.importers.to_fixture import kept_steps
 
 JSON = Any
 CHANGED = "Somebody changed the draft since you looked. Look again."
@@ -41,9 +45,9 @@ def of_run(capture: Capture, run: int) -> Draft | None:
 
 
 def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]) -> Draft:
-    """Keep what was chosen of this run, in place of what was before. `choices` holds parts of `Supplied`. Raises
-    PermissionDenied, EvidenceDestroyed for a capture whose time is over, ImportRefused for a part that is malformed or
-    cannot be of this run, ValidationError for a run that the capture does not hold."""
+    """Keep what was chosen of this run, in place of what was before, which is destroyed. `choices` holds parts of
+    `Supplied`. Raises PermissionDenied, EvidenceDestroyed for a capture whose time is over, ImportRefused for a part
+    that is malformed or cannot be of this run, ValidationError for a run that the capture does not hold."""
     access.require(actor, capture.project, *CAPTURES)
     supplied = supplied_from(choices)
     check_effects(supplied.effects)
@@ -58,9 +62,11 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
         said = {"capture": str(capture.pk), "run": run, "choices": choices}
         data = json.dumps(said, ensure_ascii=False, sort_keys=True).encode()
         kept = evidence.store(capture.project, data, media_type=evidence.JSON_TYPE, expires_at=capture.expires_at)
+        former = set(Draft.objects.filter(capture=capture, run=run).values_list("choices", flat=True))
         draft, _ = Draft.objects.update_or_create(
             capture=capture, run=run, defaults={"choices": kept, "edited_by": actor}
         )
+        evidence.discard(former - {kept.pk})
         if draft.case is not None:
             behalf.in_part_theirs(draft.case, {actor.pk})
         events.record(
@@ -76,7 +82,11 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
 
 
 def choices_of(draft: Draft) -> dict[str, JSON]:
-    return choices_in(draft.choices)
+    """Raises SeenAnother where others were chosen since the draft was loaded: what was before is destroyed."""
+    try:
+        return choices_in(draft.choices)
+    except Payload.DoesNotExist:
+        raise SeenAnother(CHANGED) from None
 
 
 def choices_in(payload: Payload) -> dict[str, JSON]:
@@ -120,7 +130,8 @@ def make_case(
     _require_seen(draft, seen)
     if draft.case is not None:
         raise InvalidTransition(f"{draft.case.readable_id} was made of this run already. Add a revision to it.")
-    made, held = _tried(actor, draft)
+    tried = _tried(actor, draft)
+    made, held = tried.made, tried.held
     if made.fixture is None:
         raise ValidationError({"expected": "Say what must and must not happen: a case needs an expectation."})
     if held and not despite.strip():
@@ -140,6 +151,8 @@ def make_case(
             ends_by=capture.expires_at,
         )
         _require_unchanged(draft)
+        if case.current_revision is not None:
+            held_documents.of_steps(case.current_revision, tried.steps)
         if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
             raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")
         Capture.objects.filter(pk=capture.pk).update(has_case=True)
@@ -164,27 +177,40 @@ def revise(actor: User, *, draft: Draft, changed: str, seen: str, seen_revision:
     if draft.case is None:
         raise InvalidTransition("No case was made of this run yet.")
     _require_seen(draft, seen)
-    made = imported(actor, draft)
+    tried = _tried(actor, draft)
     with transaction.atomic():
         revision = intake.add_revision(
             actor,
             case=draft.case,
-            fixture=made.as_bytes(),
+            fixture=tried.made.as_bytes(),
             changed=changed,
             seen_revision=seen_revision,
             recorded=True,
         )
         _require_unchanged(draft)
+        held_documents.of_steps(revision, tried.steps)
     return revision.case
 
 
-def _tried(actor: User, draft: Draft) -> tuple[Imported, tuple[str, ...]]:
-    """What the run becomes, and the checks that are the incident and that it keeps as it was recorded."""
+@dataclass(frozen=True, kw_only=True)
+class _Tried:
+    """What the run becomes, the checks that are the incident and that it keeps as it was recorded, and the steps that
+    are in the fixture."""
+
+    made: Imported
+    held: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+def _tried(actor: User, draft: Draft) -> _Tried:
     run, supplied = captures.recording_of(actor, draft.capture).read(draft.run), _supplied(draft)
     made = to_case(run, supplied)
-    if made.fixture is None:
-        return made, ()
-    return made, recorded_results.incident_held(made.fixture, recorded_results.results_of(made.fixture, run, supplied))
+    kept = kept_steps(run, supplied)[: len(made.document["events"])]
+    held: tuple[str, ...] = ()
+    if made.fixture is not None:
+        results = recorded_results.results_of(made.fixture, run, supplied)
+        held = recorded_results.incident_held(made.fixture, results)
+    return _Tried(made=made, held=held, steps=tuple(step for _, step in kept))
 
 
 def _not_seen(held: tuple[str, ...]) -> str:

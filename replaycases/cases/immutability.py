@@ -172,6 +172,14 @@ def _refusals() -> Iterator[Refusal]:
         why="whose case it is does not change",
     )
     yield Refusal(
+        table=Capture._meta.db_table,
+        operation="UPDATE",
+        condition=_rewritten(
+            Capture, ("project", "number", "payload", "captured_by", "on_behalf_of", "captured_at", "origin", "format")
+        ),
+        why="whose capture it is and of what does not change",
+    )
+    yield Refusal(
         table=Decision._meta.db_table,
         operation="INSERT",
         condition=f"NEW.outcome = 'approved' AND ({_OWN_WORK} OR {_OWN_CONTROL}) OR {_OTHER_BYTES}",

@@ -15,6 +15,7 @@ from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
 from replaycases.cases import captures, drafts, evidence, recorded_results
 from replaycases.cases import untouched as untouched_checks
 from replaycases.cases.ignored import Ignored, ignored_in
+from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Draft, Payload
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
@@ -63,7 +64,8 @@ class Preview:
 
 
 def preview(actor: User, draft: Draft) -> Preview:
-    """Raises as `captures.recording_of`; whatever else is wrong with the draft is part of the answer."""
+    """Raises as `captures.recording_of`, and SeenAnother where others were chosen since the draft was loaded; whatever
+    else is wrong with the draft is part of the answer."""
     access.require(actor, draft.capture.project, *READS_QUARANTINED_EVIDENCE)
     captures.require_there(draft.capture)
     return _remembered(draft.choices_id, draft.capture.payload_id, draft.capture.format, draft.run)
@@ -74,6 +76,8 @@ def _remembered(choices_id: UUID, payload_id: UUID, format: str, run: int) -> Pr
     """Of bytes that never change: a long run is read and judged once, and not for each of a draft's pages. Neither its
     events nor the fixture are kept for that, only what checks and findings say of them."""
     payloads = Payload.objects.in_bulk([choices_id, payload_id])
+    if choices_id not in payloads:
+        raise SeenAnother(drafts.CHANGED)
     recorded = open_recording(evidence.read(payloads[payload_id]), format=format).read(run)
     return _tried(recorded, {**drafts.choices_in(payloads[choices_id]), "run": run})
 

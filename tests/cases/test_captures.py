@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, decisions, drafts, fixtures
+from replaycases.cases import captures, decisions, drafts, fixtures, previews
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import AuditEvent, Capture, Case, Classification, Decision, Draft, Origin, Payload
 from replaycases.cases.policies import InvalidTransition
@@ -112,9 +112,10 @@ def test_who_may_not_read_raw_evidence_does_not_read_a_capture(
 
 
 def test_a_draft_keeps_the_last_choices_as_quarantined_evidence(of: factories.People, capture: Capture) -> None:
-    drafts.save(of.responder, capture=capture, run=0, choices={"case_id": "first"})
-    draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    for choices in ({"case_id": "first"}, CHOICES, CHOICES):
+        draft = drafts.save(of.responder, capture=capture, run=0, choices=choices)
     assert drafts.choices_of(draft) == CHOICES
+    assert set(Payload.objects.values_list("pk", flat=True)) == {capture.payload_id, draft.choices_id}
     assert draft.choices.classification == Classification.QUARANTINED
     assert draft.choices.expires_at == capture.expires_at
     assert Draft.objects.count() == 1
@@ -155,6 +156,8 @@ def test_no_case_is_made_of_other_choices_than_those_that_were_looked_at(
     drafts.save(other, capture=capture, run=0, choices={**CHOICES, "workflow_version": "9"})
     with pytest.raises(SeenAnother):
         drafts.revise(of.responder, draft=loaded, changed="x", seen=loaded.choices.digest)
+    with pytest.raises(SeenAnother):
+        previews.preview(of.responder, loaded)
     assert case.revisions.count() == 1
 
 

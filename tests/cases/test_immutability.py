@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, details, immutability, intake, jobs, proposals
+from replaycases.cases import decisions, details, evidence, immutability, intake, jobs, proposals
 from replaycases.cases.models import (
+    Capture,
     Case,
     CiReport,
     CiResult,
@@ -27,6 +28,7 @@ from replaycases.cases.models import (
     Lane,
     LaneEntry,
     LaneName,
+    Origin,
     OutcomeType,
     Proposal,
     ProposalState,
@@ -257,6 +259,26 @@ def test_nobody_is_made_a_stranger_to_their_own_case(of: factories.People, colum
 
 def key(of: Model) -> str:
     return "'{}'".format(of.pk.hex if connection.vendor == "sqlite" else of.pk)
+
+
+@pytest.mark.parametrize("column", ["captured_by_id", "on_behalf_of_id", "payload_id"])
+def test_whose_capture_it_is_and_of_what_is_changed_by_nobody(of: factories.People, column: str) -> None:
+    data = factories.fixture()
+    payload = evidence.store(of.project, data, media_type="x/y", expires_at=timezone.now() + timedelta(days=1))
+    capture = Capture.objects.create(
+        project=of.project,
+        number=1,
+        payload=payload,
+        origin=Origin.UPLOAD,
+        format="otlp",
+        runs=1,
+        captured_by=of.responder,
+        expires_at=payload.expires_at,
+    )
+    other = evidence.store(of.project, b"x", media_type="x/y", expires_at=capture.expires_at)
+    to = other if column == "payload_id" else of.qa
+    refused(f"UPDATE cases_capture SET {column} = {key(to)}", match="whose capture")
+    Capture.objects.filter(pk=capture.pk).update(purged_at=timezone.now())
 
 
 # --- proposals and lanes ---------------------------------------------------------------------------------------------
