@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -18,11 +19,12 @@ from replaycases.accounts.models import Project, User
 from replaycases.cases.models import Capture, FixtureRevision, HeldDocument
 from replaycases.fixture.model import Fixture
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.neutral import RetrievalStep
+from replaycases.importers.neutral import RetrievalStep, Step
 from replaycases.importers.registry import Recording
 
 JSON = Any
 BATCH = 1000
+SHOWN = 500
 _PLACE = re.compile(r"\Achunk#\d+\Z")
 
 
@@ -50,6 +52,35 @@ def of_revision(revision: FixtureRevision, fixture: Fixture) -> None:
     names = (name for event in fixture.events if event.boundary == "retrieval" for name in _ids(event.chunks or ()))
     project = revision.case.project
     _note(project, _digests(project, names), revision)
+
+
+def of_steps(revision: FixtureRevision, steps: Iterable[Step]) -> None:
+    """Note also what the trace of which the revision was made says of its retrievals and no fixture keeps: the
+    documents of their chunks."""
+    project = revision.case.project
+    names = (name for step in steps if isinstance(step, RetrievalStep) for name in step.documents)
+    _note(project, _digests(project, (name for name in names if not _PLACE.match(name))), revision)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holders:
+    """Who holds a document, newest first: captures, also destroyed ones, and revisions of cases. `more`: there are
+    others of either."""
+
+    captures: tuple[Capture, ...]
+    revisions: tuple[FixtureRevision, ...]
+    more: bool
+
+
+def holders(reader: User, name: str) -> Holders:
+    """Of the projects that the reader sees, the first `SHOWN` of each."""
+    rows = holding(reader, name)
+    captures = Capture.objects.filter(pk__in=rows.values("capture")).select_related("project")
+    revisions = FixtureRevision.objects.filter(pk__in=rows.values("revision")).select_related("case__project")
+    first = tuple(captures.order_by("-captured_at", "-number")[: SHOWN + 1])
+    second = tuple(revisions.order_by("-case__created_at", "-case__number", "-number")[: SHOWN + 1])
+    more = max(len(first), len(second)) > SHOWN
+    return Holders(captures=first[:SHOWN], revisions=second[:SHOWN], more=more)
 
 
 def holding(reader: User, name: str) -> QuerySet[HeldDocument]:
@@ -82,6 +113,10 @@ def _digests(project: Project, names: Iterable[str]) -> list[str]:
 
 
 def _note(project: Project, digests: Iterable[str], holder: Capture | FixtureRevision) -> None:
+    """Each digest once; a row that stands is left alone, since none can be written over."""
     field = "capture" if isinstance(holder, Capture) else "revision"
-    rows = [HeldDocument(project=project, digest=digest, **{field: holder}) for digest in digests]
+    there = set(HeldDocument.objects.filter(**{field: holder}).values_list("digest", flat=True))
+    rows = [
+        HeldDocument(project=project, digest=digest, **{field: holder}) for digest in digests if digest not in there
+    ]
     HeldDocument.objects.bulk_create(rows, batch_size=BATCH)

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, held_documents, intake
-from replaycases.cases.models import HeldDocument, Origin
+from replaycases.cases import captures, drafts, held_documents, intake, outlines
+from replaycases.cases.models import Capture, Draft, HeldDocument, Origin
 from tests import factories
 from tests.api.conftest import client_of
 from tests.api.otlp_requests import chat, request, span
+from tests.web.conftest import client_of as web_client_of
 
 pytestmark = pytest.mark.django_db
 CHUNK = "handbook/refunds#4711"
@@ -74,6 +77,37 @@ def with_chunk(document: dict[str, Any]) -> dict[str, Any]:
     last = max(event["seq"] for event in document["events"])
     retrieval = {"seq": last + 1, "boundary": "retrieval", "query": "x", "chunks": [{"id": CHUNK, "text": "x"}]}
     return {**document, "events": [*document["events"], retrieval]}
+
+
+def test_a_case_that_is_made_of_a_capture_holds_what_its_steps_name_and_no_more(of: factories.People) -> None:
+    retrieval = span(2, parent=1)
+    told = {"openinference.span.kind": "RETRIEVER", "input.value": "refunds",
+            "retrieval.documents.0.document.id": CHUNK, "retrieval.documents.0.document.content": "30 days",
+            "retrieval.documents.0.document.metadata": '{"source": "handbook.md"}'}  # fmt: skip
+    retrieval["attributes"] = [{"key": key, "value": {"stringValue": text}} for key, text in told.items()]
+    data = json.dumps(request(chat(1), retrieval)).encode()
+    capture = captures.bring(of.responder, project=of.project, data=data, origin=Origin.UPLOAD)
+    steps = outlines.of_run(capture, 0).steps
+    (looked_up,) = (line.number for line in steps if line.boundary == "retrieval")
+    expected = {"boundary": ["x"], "prohibited_claims": [{"id": "x", "statement": "x", "detect": {"any": ["."]}}]}
+    named = {"case_id": "c", "incident_id": "INC-7", "expected": expected}
+    said = {name: text for name, text in factories.STATEMENT.items() if name not in ("incident_id", "reported_symptom")}
+    save = partial(drafts.save, of.responder, capture=capture, run=0)
+    draft = save(choices={**named, "leave_out": [looked_up]})
+    case = drafts.make_case(of.responder, draft=draft, seen=draft.choices.digest, despite="It is a test.", **said)
+    client = client_of(of.viewer)
+    assert found(client, "cases", "handbook.md") == []
+    draft = save(choices=named)
+    drafts.revise(of.responder, draft=Draft.objects.get(), changed="It looked up.", seen=draft.choices.digest)
+    assert [found(client, "cases", name) for name in (CHUNK, "handbook.md")] == [[case.readable_id]] * 2
+    Capture.objects.update(purged_at=timezone.now())
+    shown = web_client_of(of.viewer).get("/captures/documents/", {"id": "handbook.md"}).content.decode()
+    assert f'<a href="/cases/{case.readable_id}/">' in shown
+    assert '<a href="/captures/RC-T1/">' in shown
+    assert "destroyed" in shown
+    stranger = factories.person(factories.project("XX"), Role.RESPONDER)
+    shown = web_client_of(stranger).get("/captures/documents/", {"id": "handbook.md"}).content.decode()
+    assert "Nothing holds it" in shown
 
 
 def test_what_another_project_holds_is_not_found(of: factories.People) -> None:

@@ -23,6 +23,7 @@ PAGES = (
     "/captures/",
     "/captures/new/",
     "/captures/traces/",
+    "/captures/documents/?id=x",
     "/captures/rules/",
     "/captures/RC-T1/",
     "/captures/RC-T1/runs/0/",

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from replaycases.web.captures import draft_views, expectation_views, leeway_views, run_views, trace_views, views
+from replaycases.web.captures import (
+    document_views,
+    draft_views,
+    expectation_views,
+    leeway_views,
+    run_views,
+    trace_views,
+    views,
+)
 from replaycases.web.converters import CaptureIdConverter
 
 register_converter(CaptureIdConverter, "capture_id")
 
 urlpatterns: list[URLPattern] = [
     path("captures/", views.capture_list, name="capture_list"),
+    path("captures/documents/", document_views.document_search, name="document_search"),
     path("captures/new/", views.new_capture, name="new_capture"),
     path("captures/traces/", trace_views.trace_list, name="trace_list"),
     path("captures/traces/<uuid:pk>/capture/", trace_views.capture_trace, name="trace_capture"),
