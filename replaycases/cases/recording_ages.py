@@ -70,22 +70,16 @@ def versions_of(project: Project, name: str) -> RegisteredVersions | None:
 
 def _older_than(project: Project, versions: RegisteredVersions) -> tuple[QuerySet[Case], dict[str, str]]:
     """The rule is asked once a commit, and not a case: many cases were recorded by the same code."""
-    cases = _replayed_by(project, versions)
+    cases = Case.objects.filter(project=project, stage__in=OPEN, current_revision__isnull=False)
     found = {
         commit: problem.text
         for commit in cases.order_by().values_list("current_revision__recorded_commit", flat=True).distinct()
         for problem in age_problems(commit, [versions], None)
     }
-    return cases.filter(current_revision__recorded_commit__in=found), found
-
-
-def _replayed_by(project: Project, versions: RegisteredVersions) -> QuerySet[Case]:
-    """Open cases that ran with it, and that nobody asked about, or looked at, since its parsers changed."""
     ran = RunSet.objects.filter(revision__case=OuterRef("pk"), implementation__name=versions.name)
     asked = ReviewFlag.objects.filter(case=OuterRef("pk"), reason=FlagReason.PARSER_CHANGED)
     settled = asked.filter(Q(cleared_at=None) | Q(cleared_at__gte=versions.changed_at))
-    open_cases = Case.objects.filter(project=project, stage__in=OPEN, current_revision__isnull=False)
-    return open_cases.filter(Exists(ran), ~Exists(settled))
+    return cases.filter(Exists(ran), ~Exists(settled), current_revision__recorded_commit__in=found), found
 
 
 def _declaring() -> QuerySet[Implementation]:
