@@ -49,6 +49,7 @@ def test_a_recording_older_than_the_last_change_of_a_parser_is_flagged_once(
     project: Project, responder: User, engineer: User
 ) -> None:
     case = replayed(project, responder, register(engineer, project, RECORDED, factories.OLD_CODE))
+    factories.case(project, responder, factories.fixture(case_id="never-ran"))
     assert flags.look() == 0
     register(engineer, project, "bbbb2222", factories.NEW_CODE)
     assert [flags.look(), flags.look()] == [1, 0]
@@ -96,14 +97,11 @@ def test_a_commit_that_was_cut_short_is_the_same(project: Project, responder: Us
     assert flags.look() == 0
 
 
-def test_only_cases_that_ran_with_it_and_only_where_parsers_are_declared(
-    project: Project, responder: User, engineer: User
-) -> None:
+def test_where_no_parser_is_declared_nothing_is_asked(project: Project, responder: User, engineer: User) -> None:
     bare = register(engineer, project, "bbbb2222", factories.NEW_CODE, parsers=())
     replayed(project, responder, bare)
     other = factories.project("OTHER")
     register(factories.person(other, Role.WORKFLOW_ENGINEER), other, "cccc3333", factories.OLD_CODE)
-    factories.case(project, responder, factories.fixture(case_id="never-ran"))
     assert recording_ages.versions_of(project, "agent") is None
     assert flags.look() == 0
 
