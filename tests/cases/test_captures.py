@@ -139,6 +139,17 @@ def test_a_case_is_made_of_a_draft_once(of: factories.People, capture: Capture) 
         made_case(of, draft)
 
 
+def test_of_two_who_make_a_case_of_one_run_at_once_one_does(of: factories.People, capture: Capture) -> None:
+    drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    first, second = drafts.of_run(capture, 0), drafts.of_run(capture, 0)
+    assert first is not None
+    assert second is not None
+    case = drafts.make_case(of.responder, draft=first, **STATEMENT, seen=first.choices.digest)
+    with pytest.raises(InvalidTransition, match="in the meantime"), transaction.atomic():
+        drafts.make_case(of.responder, draft=second, **STATEMENT, seen=second.choices.digest)
+    assert (Case.objects.get(), Draft.objects.get().case) == (case, case)
+
+
 def test_no_case_is_made_of_other_choices_than_those_that_were_looked_at(
     of: factories.People, capture: Capture
 ) -> None:
@@ -185,7 +196,7 @@ def test_a_recording_that_keeps_the_incident_makes_a_case_only_with_a_reason(
 ) -> None:
     kept = {"boundary": ["refunds"], "tool_sequence": {"id": "refunds", "tools": ["refund"], "mode": "exact"}}
     draft = drafts.save(of.responder, capture=capture, run=0, choices={**CHOICES, "expected": kept})
-    with pytest.raises(ValidationError, match="The recorded run keeps refunds"):
+    with pytest.raises(ValidationError, match="The recorded run does not break refunds"):
         made_case(of, draft)
     assert not Case.objects.exists()
     made_case(of, draft, despite="The trace is of the run after it.")

@@ -142,6 +142,19 @@ def test_released_evidence_is_not_sealed_any_more() -> None:
     assert (bytes(payload.body), payload.data_key, payload.expires_at) == (SECRET, None, None)
 
 
+def test_what_is_past_its_time_is_neither_released_nor_the_same_as_what_comes_anew() -> None:
+    payload = stored()
+    with time_machine.travel(LATE, tick=False):
+        later = LATE + timedelta(days=1)
+        with pytest.raises(evidence.EvidenceDestroyed):
+            evidence.release(Q(pk=payload.pk))
+        with pytest.raises(evidence.EvidenceDestroyed):
+            evidence.store(payload.project, SECRET, media_type="text/plain", expires_at=later)
+    payload.refresh_from_db()
+    assert payload.data_key is not None
+    assert payload.expires_at == LATE
+
+
 def test_bytes_that_become_raw_evidence_are_sealed_then() -> None:
     project = factories.project()
     evidence.store(project, SECRET, media_type="text/plain", classification=Classification.REDACTED)

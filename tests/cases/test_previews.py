@@ -8,7 +8,8 @@ import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils import timezone
 
-from replaycases.cases import captures, choosing, drafts, evidence, outlines, previews
+from replaycases.accounts.roles import Role
+from replaycases.cases import captures, choosing, drafts, evidence, outlines, policies, previews
 from replaycases.cases.models import Capture, Origin
 from replaycases.cases.previews import Preview
 from replaycases.importers.findings import ImportRefused
@@ -113,6 +114,26 @@ def steps(of: factories.People, capture: Capture, shown: range, kept: set[int], 
 def test_steps_that_are_not_shown_stay_as_they_were(of: factories.People, capture: Capture) -> None:
     steps(of, capture, range(1, 3), {1})
     assert steps(of, capture, range(3, 6), {3, 5}) == {"leave_out": [2, 4]}
+
+
+@pytest.mark.parametrize("by_steps", [False, True])
+def test_what_somebody_else_chose_while_the_lock_was_waited_for_stays(
+    of: factories.People, capture: Capture, by_steps: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = factories.person(of.project, Role.RESPONDER)
+    locked, theirs = policies.require_roles_locked, [{"case_id": "theirs", "leave_out": [1]}]
+
+    def waits(*said: Any) -> None:
+        if theirs:
+            drafts.save(other, capture=capture, run=0, choices=theirs.pop())
+        locked(*said)
+
+    monkeypatch.setattr(policies, "require_roles_locked", waits)
+    if by_steps:
+        assert steps(of, capture, range(3, 6), {3, 5}) == {"case_id": "theirs", "leave_out": [1, 4]}
+    else:
+        draft = choosing.choose(of.responder, capture=capture, run=0, parts={"incident_id": "INC-7"})
+        assert drafts.choices_of(draft) == {"case_id": "theirs", "leave_out": [1], "incident_id": "INC-7"}
 
 
 def test_a_draft_ends_after_a_step_whatever_is_left_out_before(of: factories.People, capture: Capture) -> None:

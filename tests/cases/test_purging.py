@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core.exceptions import PermissionDenied
 from django.db import connection, transaction
 from django.test import override_settings
 from django.utils import timezone
@@ -27,6 +28,7 @@ from replaycases.cases import (
     intake,
     jobs,
     lanes,
+    lifecycle,
     policies,
     proposals,
     purging,
@@ -41,6 +43,7 @@ from replaycases.cases.models import (
     Comparison,
     Draft,
     Origin,
+    OutcomeType,
     Payload,
     Proposal,
     ProposalKind,
@@ -416,6 +419,26 @@ def test_a_case_whose_evidence_is_destroyed_is_not_submitted_and_nothing_of_it_i
     assert "was destroyed on" in asked[0].why_not
     assert (gate.name, gate.state) == ("fixture_valid", "unsatisfied")
     assert "was destroyed on" in gate.detail
+
+
+def test_an_approval_after_its_time_and_before_the_purge_opens_nothing_for_ever(of: factories.People) -> None:
+    case = factories.in_review(of)
+    control = intake.add_control(
+        of.engineer,
+        revision=factories.revision(case),
+        name="raw",
+        outcome_type=OutcomeType.SUCCESS,
+        fixture=factories.control_fixture("raw"),
+    )
+    raw = set(Payload.objects.filter(data_key__isnull=False).values_list("pk", flat=True))
+    refused = (EvidenceDestroyed, PermissionDenied, InvalidTransition)
+    with later():
+        with pytest.raises(refused):
+            factories.approve_redaction(of, case)
+        with pytest.raises(refused):
+            lifecycle.approve_control(of.privacy, control=control, fixture_hash=control.fixture_hash)
+        assert set(Payload.objects.filter(data_key__isnull=False).values_list("pk", flat=True)) == raw
+        assert purging.look() == len(raw)
 
 
 def test_a_case_of_which_one_part_ended_first_still_takes_raw_evidence(of: factories.People) -> None:
