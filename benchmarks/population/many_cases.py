@@ -194,6 +194,8 @@ def _cases(cursor: Any) -> None:
         fixture_hash=digest("('f' || i || '-' || r)"),
         checks_hash=digest("('k' || i || '-' || r)"),
         effectful_tools="'[\"refund\"]'",
+        unstated_tools="'[]'",
+        non_replayable="false",
         created_by="person_id",
         created_at="at + r * interval '1 minute'",
     )

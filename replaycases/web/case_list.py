@@ -12,6 +12,7 @@ from uuid import UUID
 import django_filters
 from django import forms
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -19,7 +20,7 @@ from django.utils.safestring import SafeString
 
 from replaycases.accounts.models import Project, Team, User
 from replaycases.cases import searching
-from replaycases.cases.models import Boundary, Case, CaseOwner, LaneName, Stage
+from replaycases.cases.models import Case, CaseOwner, LaneName, Stage
 from replaycases.web.labels import VERDICTS
 from replaycases.web.members import members_of
 from replaycases.web.pages import COUNTED, ROWS_A_PAGE
@@ -208,11 +209,8 @@ def _rows(cases: QuerySet[Case], owned: Sequence[QuerySet[CaseOwner]], page: int
     if start >= COUNTED:
         return []
     end = start + ROWS_A_PAGE + 1
-    if len(owned) == 1:
-        chosen = [case for _, _, case in _keys(owned[0])[start:end]]
-        return list(_shown_of(Case.objects.filter(pk__in=chosen).order_by(*ORDER)))
     if owned:
-        cases = Case.objects.filter(_newest_of(owned, end)).order_by(*ORDER)
+        return list(_shown_of(Case.objects.filter(pk__in=_chosen_of(owned, start, end)).order_by(*ORDER)))
     return list(_shown_of(cases)[start:end])
 
 
@@ -228,13 +226,17 @@ def _keys(owners: QuerySet[CaseOwner]) -> QuerySet[CaseOwner, Any]:
     return newest.values_list("case_created_at", "case_number", "case_id").distinct()
 
 
-def _newest_of(owned: Sequence[QuerySet[CaseOwner]], count: int) -> Q:
-    """So many of the newest cases of each owner, or a few more: an owner has at most every boundary of a case."""
-    newest = Q()
-    for owners in owned:
-        rows = owners.order_by("-case_created_at", "-case_number").values("case")
-        newest |= Q(pk__in=rows[: count * len(Boundary)])
-    return newest
+def _chosen_of(owned: Sequence[QuerySet[CaseOwner]], start: int, end: int) -> RawSQL:
+    """The keys of the newest cases of any of the owners. Each owner's rows come in the order of an index; they are
+    merged, a case of several owners is taken once, and no more is read than the page needs."""
+    each = [_keys(owners)[:end].query.sql_with_params() for owners in owned]
+    newest = "ORDER BY case_created_at DESC, case_number DESC, case_id LIMIT"
+    union = " UNION ALL ".join(f"SELECT * FROM ({sql}) AS owner_{at}" for at, (sql, _) in enumerate(each))  # noqa: S608
+    merged = f"SELECT * FROM ({union}) AS owned {newest} {end * len(owned)}"  # noqa: S608
+    columns = "DISTINCT case_created_at, case_number, case_id"
+    once = f"SELECT {columns} FROM ({merged}) AS merged {newest} {end - start}"  # noqa: S608
+    keys = f"SELECT case_id FROM ({once} OFFSET {start}) AS chosen"  # noqa: S608
+    return RawSQL(keys, [param for _, params in each for param in params])  # noqa: S611
 
 
 def _total(found: CaseFilter, cases: QuerySet[Case], rows: Sequence[Any], page: int) -> int | None:
