@@ -19,6 +19,7 @@ from replaycases.cases import (
     captures,
     events,
     evidence,
+    failure_statement,
     held_documents,
     intake,
     outlines,
@@ -121,8 +122,8 @@ def make_case(
     despite: str = "",
 ) -> Case:
     """The case, with the draft's fixture as its first revision. `seen` is the digest of the choices that the actor
-    looked at; `despite` says why a case is made of a recording that keeps what is said to be the incident. Raises
-    InvalidTransition if there is one already, SeenAnother where other choices stand in the draft than those,
+    looked at; `despite` says why a case is made of a recording that does not break what is said to be the incident.
+    Raises InvalidTransition if there is one already, SeenAnother where other choices stand in the draft than those,
     ValidationError where no expectation was chosen and where `despite` is wanted, and as `imported` and
     `intake.create_case`."""
     capture = draft.capture
@@ -134,8 +135,11 @@ def make_case(
     made, held = tried.made, tried.held
     if made.fixture is None:
         raise ValidationError({"expected": "Say what must and must not happen: a case needs an expectation."})
+    faults = failure_statement.faults(trigger, prohibited_outcome, deciding_evidence)
     if held and not despite.strip():
-        raise ValidationError({"despite": _not_seen(held)})
+        faults = {**faults, "despite": _not_seen(held)}
+    if faults:
+        raise ValidationError(faults)
     reason = texts.kept(despite, field="despite")
     with transaction.atomic():
         case = intake.create_case(
@@ -215,8 +219,8 @@ def _tried(actor: User, draft: Draft) -> _Tried:
 
 def _not_seen(held: tuple[str, ...]) -> str:
     return (
-        f"The recorded run keeps {', '.join(held)}: a replay that is true to it will not turn red. Change the "
-        "expectation, or say why the case is made all the same."
+        f"The recorded run does not break {', '.join(held)}: a replay that is true to it will not turn red. Change "
+        "the expectation, or say why the case is made all the same."
     )
 
 

@@ -217,7 +217,7 @@ def test_a_program_says_why_where_the_recording_keeps_the_incident(api: APIClien
     seen = choose(api, capture, {**CHOICES, "expected": kept}).json()["digest"]
     refused = make_case(api, capture, seen)
     assert refused.status_code == 400
-    assert "The recorded run keeps refunds" in refused.content.decode()
+    assert "The recorded run does not break refunds" in refused.content.decode()
     assert make_case(api, capture, seen, despite="It is of the run after.").status_code == 201
 
 

@@ -369,8 +369,8 @@ def test_a_malformed_part_is_refused_beside_it(
 
 
 @pytest.mark.usefixtures("opened")
-def test_what_keeps_the_draft_from_being_a_fixture_is_said(client: Client, capture: Capture) -> None:
-    send(client, f"{RUN}draft/", time_zone="Nowhere/Land", **NAMED)
+def test_what_keeps_the_draft_from_being_a_fixture_is_said(client: Client, capture: Capture, responder: User) -> None:
+    choosing.choose(responder, capture=capture, run=0, parts={**NAMED, "time_zone": "Nowhere/Land"})
     assert "time.zone" in page(client, f"{RUN}draft/")
 
 
@@ -379,7 +379,7 @@ def test_a_time_without_an_offset_is_refused_beside_its_field_and_nothing_counts
 ) -> None:
     html = send(client, f"{RUN}draft/", 422, **{**NAMED, "frozen_at": "2026-01-01"})
     assert 'id="id_frozen_at_error"' in html
-    assert "the time is no instant with an offset" in html
+    assert "This is no instant with its offset." in html
     assert html.count("not saved") == len(NAMED)
     assert not Draft.objects.exists()
 
@@ -571,7 +571,9 @@ def test_every_check_is_shown_where_the_case_is_made_and_what_says_nothing_is_to
         assert "“no_such_tool” is a tool that the run never offered or called" in html
         assert "The reply says: “Sorry.”" in html
     assert "Why the case is made all the same" in html
-    assert "The recorded run keeps tool-sequence-1" in send(client, f"{RUN}case/", 422, seen=seen(), **STATEMENT)
+    html = send(client, f"{RUN}case/", 422, seen=seen(), **{**STATEMENT, "trigger": "bad"})
+    assert "The recorded run does not break tool-sequence-1" in html
+    assert 'class="errorlist' in html.split('id="id_trigger"')[1].split("</div>")[0]
     send(client, f"{RUN}case/", seen=seen(), despite="The tool is new.", **STATEMENT)
 
 

@@ -144,7 +144,7 @@ CaseOfRun = shape(
     seen=serializers.CharField(max_length=NAME_CAP, help_text="The draft's `digest`: other choices are refused."),
     despite=TextField(
         required=False,
-        help_text="Why the case is made although the recorded run keeps what is said to be the incident.",
+        help_text="Why the case is made although the recorded run does not break what is said to be the incident.",
     ),
     title=serializers.CharField(max_length=TITLE_CAP),
     trigger=TextField(),

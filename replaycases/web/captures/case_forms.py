@@ -12,7 +12,7 @@ from replaycases.web.forms import StatementForm, StyledForm
 
 class MakeCaseForm(StatementForm):
     """The failure statement. What was reported stands in the capture already. `despite` is asked where the recorded run
-    keeps what is said to be the incident."""
+    does not break what is said to be the incident."""
 
     despite = forms.CharField(
         required=False,

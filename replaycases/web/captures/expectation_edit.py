@@ -164,7 +164,7 @@ def _name(expected: Mapping[str, JSON], kind: str, spec: Mapping[str, JSON]) -> 
     if kind in SINGLE and isinstance(there, dict) and there.get("id"):
         return str(there["id"])
     taken = {check.id for check in written(expected)}
-    word = kind.removesuffix("s").replace("_", "-")
+    word = (kind if kind in SINGLE else kind.removesuffix("s")).replace("_", "-")
     return next(name for number in range(1, len(taken) + 2) if (name := f"{word}-{number}") not in taken)
 
 
