@@ -11,8 +11,8 @@ from playwright.sync_api import Browser
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import comments, proposals
-from replaycases.cases.models import Case, Stage
+from replaycases.cases import capture_rules, comments, incident_reports, proposals
+from replaycases.cases.models import Case, RuleKind, Stage
 from tests import factories, raw_world
 from tests.browser.conftest import say_why, signed_in
 from tests.web import recorded
@@ -56,6 +56,9 @@ PAGES = (
     "/account/password/",
     "/people/RC/",
     "/people/RC/owners/",
+    "/captures/traces/",
+    "/captures/rules/",
+    "/findings/",
     "/no-such-page/",
 )
 
@@ -100,8 +103,12 @@ def test_no_page_has_a_fault_that_axe_finds(
     other = factories.case(project, everyone, factories.fixture(case_id="waiting"))
     old, new = (factories.implementation(project, everyone, f"{factories.NEW_CODE}#{n}", version=n) for n in "89")
     recorded.requested(other, everyone, old, new)
+    capture_rules.add(everyone, project=project, kind=RuleKind.ERROR)
+    said = {"grader": "monitor", "version": "3", "label": "claimed", "trace_id": "ab" * 16}
+    finding = incident_reports.report(everyone, project=project, **said)
     made = signed_in(browser, live_server.url, everyone, color_scheme=theme, viewport={"width": width, "height": 900})
-    faults = {address: found for address in PAGES if (found := axe_faults(made.open(address), axe))}
+    addresses = (*PAGES, f"/findings/{finding.pk}/")
+    faults = {address: found for address in addresses if (found := axe_faults(made.open(address), axe))}
     made.context.close()
     assert faults == {}
 
