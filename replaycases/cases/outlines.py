@@ -10,6 +10,7 @@ from uuid import UUID
 
 from replaycases.cases import captures, evidence
 from replaycases.cases.models import Capture, Payload
+from replaycases.cases.run_labels import in_the_open
 from replaycases.importers.completeness import Report
 from replaycases.importers.effects import check_effects
 from replaycases.importers.findings import ImportRefused, refused
@@ -100,7 +101,7 @@ def outline(recording: Recording, run: int) -> Outline:
     """Raises ImportRefused for a run that is not there or cannot be read."""
     read = recording.read(run)
     return Outline(
-        head=recording.runs[run],
+        head=in_the_open(recording.runs[run]),
         report=report_on(read, Supplied()),
         steps=outline_of(read),
         tools=called_tools(read),
@@ -128,8 +129,8 @@ def heads(capture: Capture) -> tuple[RunHead, ...]:
 def _remembered_choices(payload_id: UUID, format: str) -> tuple[RunChoice, ...]:
     recording = _recording(payload_id, format)
     if len(recording.runs) > COUNTED_RUNS:
-        return tuple(RunChoice(head=head) for head in recording.runs)
-    return tuple(_choice(recording, head) for head in recording.runs)
+        return tuple(RunChoice(head=in_the_open(head)) for head in recording.runs)
+    return tuple(_choice(recording, in_the_open(head)) for head in recording.runs)
 
 
 def _choice(recording: Recording, head: RunHead) -> RunChoice:

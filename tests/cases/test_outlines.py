@@ -10,7 +10,9 @@ from django.utils import timezone
 
 from replaycases.cases import captures, evidence, outlines
 from replaycases.cases.models import Capture, Origin, Payload
+from replaycases.cases.run_labels import in_the_open
 from replaycases.importers.findings import ImportRefused
+from replaycases.importers.neutral import RunHead
 from replaycases.importers.supplied import Supplied
 from tests import factories
 from tests.importers.transcripts import says, transcript, user
@@ -33,6 +35,41 @@ def test_a_run_is_outlined_without_what_was_said_in_it(capture: Capture) -> None
         None,
     )
     assert "RX-81" not in repr(shown)
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("0af7651916cd43dd8448eb211c80319c", True),
+        ("trace 00f067aa0ba902b7", True),
+        ("01890a5d-ac96-774b-bcce-b302099a8057 agent-7", False),
+        ("01890a5d-ac96-774b-bcce-b302099a8057", True),
+        ("run-01ARZ3NDEKTSV4RRFFQ69G5FAV", True),
+        ("task_id 12, trial 0", True),
+        ("3 HTTP exchanges", True),
+        ("Jane Doe", False),
+        ("jane-doe-refund-4711", False),
+        ("4111111111111111", False),
+        ("0049301234567", False),
+        ("trace of Jane", False),
+        ("", False),
+    ],
+)
+def test_a_run_is_called_by_an_id_or_by_its_place(label: str, shown: bool) -> None:
+    head = RunHead(index=7, label=label, source="")
+    assert in_the_open(head).label == (label if shown else "run 7")
+
+
+def test_what_somebody_called_a_run_is_shown_to_nobody_without_a_reason() -> None:
+    project = factories.project()
+    rows = [
+        {"task_id": "Jane Doe", "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]}
+    ]
+    capture = captures.bring(
+        factories.everyone(project), project=project, data=json.dumps(rows).encode(), origin=Origin.PASTE
+    )
+    assert outlines.of_run(capture, 0).head.label == "run 0"
+    assert [choice.head.label for choice in outlines.choices(capture)] == ["run 0"]
 
 
 def test_what_was_outlined_before_is_not_shown_once_it_is_destroyed(capture: Capture) -> None:
