@@ -1,4 +1,4 @@
-"""Which documents a run was given: found again by whoever knows an id, readable by nobody."""
+"""Which documents a run was given: found again by whoever knows an id, or guesses it with the database in hand."""
 
 from __future__ import annotations
 
