@@ -145,6 +145,12 @@ class Closing:
     hint: str
 
 
+def _overridden(facts: Facts) -> set[str]:
+    """The gates that a confirmed override stands in for."""
+    asked = (proposal.texts for proposal in facts.of("proposal") if proposal.key == ProposalKind.OVERRIDE)
+    return {gate for _, state, gate, *_ in asked if state == ProposalState.CONFIRMED}
+
+
 def cases_for(user: User) -> QuerySet[Case]:
     """Cases with what the page says of them first; people and versions come with `facts_of`."""
     return (
@@ -173,7 +179,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "stages": stages(case, facts.entered()),
         "lanes": [_lane(name, lanes.get(name)) for name in LaneName],
         "why_closed": facts.why_closed() if case.stage not in STEPS else {},
-        "next": next_steps.steps_of(case, actions, facts.by_key("approval")),
+        "next": next_steps.steps_of(case, actions, facts.by_key("approval"), _overridden(facts)),
         "actions": actions,
         "demotions": facts.of("demotion"),
         "approvals": facts.by_key("approval"),

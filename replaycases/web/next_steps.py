@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
 
-from replaycases.cases.models import Case, DecisionKind, LaneName, Stage
+from replaycases.cases.models import Case, DecisionKind, LaneName, Provenance, Stage
 from replaycases.cases.policies import REVIEWED, Action, ActionName
 from replaycases.verdict.labels import Label
 from replaycases.web import gate_rows
@@ -17,14 +17,16 @@ from replaycases.web import gate_rows
 @dataclass(frozen=True, kw_only=True)
 class NextStep:
     """`form` names the form of the box that does it; else `address` is the page on which it is done. `why` says what it
-    is for; `named` is a better name for it here than the action's own. `override` is the action that proposes to go on
-    without a red baseline, where none was seen yet; `override_address` the page of it."""
+    is for; `named` is a better name for it here than the action's own. `closed` says why a gate would refuse it now,
+    where that is sure. `override` is the action that proposes to go on without a red baseline, where none was seen yet;
+    `override_address` the page of it."""
 
     action: Action
     why: str
     form: str = ""
     named: str = ""
     address: str = ""
+    closed: str = ""
     override: Action | None = None
     override_address: str = ""
 
@@ -41,16 +43,21 @@ class NextSteps:
     others: list[NextStep]
 
 
-def steps_of(case: Case, actions: Mapping[ActionName, Action], approved: Iterable[str]) -> NextSteps:
-    """`approved` are the kinds of approval that stand. No query."""
-    steps = list(_steps(case, actions, frozenset(approved)))
+def steps_of(
+    case: Case, actions: Mapping[ActionName, Action], approved: Iterable[str], overridden: Collection[str] = ()
+) -> NextSteps:
+    """`approved` are the kinds of approval that stand, `overridden` the gates that a confirmed override stands in for.
+    No query."""
+    steps = list(_steps(case, actions, frozenset(approved), overridden))
     return NextSteps(
         yours=[step for step in steps if step.action.allowed],
         others=[step for step in steps if not step.action.allowed],
     )
 
 
-def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset[str]) -> Iterable[NextStep]:
+def _steps(
+    case: Case, actions: Mapping[ActionName, Action], approved: frozenset[str], overridden: Collection[str]
+) -> Iterable[NextStep]:
     name = case.readable_id
     review = reverse("case_review", args=[name])
     if case.security_incident and case.contained_at is None:
@@ -62,13 +69,14 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
         yield NextStep(action=actions["add_revision"], named="Add the fixture", why=why, address=address)
     elif case.stage == Stage.QUARANTINED:
         why = "Needed: a complete statement, and an affected version that was seen to do it in quarantine."
-        yield NextStep(action=actions["submit"], why=why, form="submission", **_without_red(case, actions))
+        yield NextStep(action=actions["submit"], why=why, form="submission", **_without_red(case, actions, overridden))
     elif case.stage == Stage.IN_REVIEW:
         why = "Who approves says that nothing that must be redacted is left in these bytes."
         yield NextStep(action=actions["approve_redaction"], why=why, address=f"{review}#decide")
     elif case.stage == Stage.REDACTION_APPROVED:
         why = "It may be marked once the affected version is red on the reviewed fixture in every run."
-        yield NextStep(action=actions["mark_reproduced"], why=why, form="reproduction", **_without_red(case, actions))
+        red = _without_red(case, actions, overridden)
+        yield NextStep(action=actions["mark_reproduced"], why=why, form="reproduction", **red)
     if case.stage in REVIEWED and DecisionKind.EXPECTATION not in approved:
         why = "Who approves says that the prohibited outcome and its checks are what must hold."
         yield NextStep(action=actions["approve_expectation"], why=why, address=f"{review}#decide")
@@ -87,8 +95,20 @@ def _steps(case: Case, actions: Mapping[ActionName, Action], approved: frozenset
         yield NextStep(action=actions["reopen"], why=why, form="reopening")
 
 
-def _without_red(case: Case, actions: Mapping[ActionName, Action]) -> dict[str, Any]:
+def _without_red(case: Case, actions: Mapping[ActionName, Action], overridden: Collection[str]) -> dict[str, Any]:
     newest = case.latest_comparison
     if newest is not None and (newest.computed_at is None or newest.old_red is True):
         return {}
-    return {"override": actions["propose_override"], "override_address": gate_rows.override_address(case, "red")}
+    closed = _surely_closed(case) if "red" not in overridden else ""
+    override = {"override": actions["propose_override"], "override_address": gate_rows.override_address(case, "red")}
+    return {"closed": closed, **override}
+
+
+def _surely_closed(case: Case) -> str:
+    """Why no gate can have seen a red: what else stands in the way is told where it is asked for."""
+    provenance: Provenance | None = getattr(case, "provenance", None)
+    if case.latest_comparison_id is None:
+        return "Nothing was replayed yet: ask for the replays of the affected version first."
+    if provenance is None or provenance.affected_id is None:
+        return "The affected version is not recorded yet: name it under provenance."
+    return ""

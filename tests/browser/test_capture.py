@@ -145,8 +145,10 @@ PAGES = (
     "/captures/RC-T1/",
     "/captures/RC-T1/runs/0/?at=2",
     "/captures/RC-T1/runs/0/draft/",
+    "/captures/RC-T1/runs/0/leeway/",
     "/captures/RC-T1/runs/0/expectation/",
     "/captures/RC-T1/runs/0/case/",
+    "/captures/documents/?id=x",
 )
 
 

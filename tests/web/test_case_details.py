@@ -115,6 +115,14 @@ def test_a_case_is_submitted_by_the_form_of_its_page(project: Project) -> None:
     assert "Submit for review</button>" not in page(client, made)
 
 
+def test_a_step_that_a_gate_would_refuse_is_off_and_says_why(project: Project) -> None:
+    of = factories.people(project)
+    made = factories.case(project, of.responder)
+    html = page(client_of(of.responder), made)
+    assert "Nothing was replayed yet" in html
+    assert f'action="/cases/{made}/submission/"' not in html
+
+
 def test_another_fixture_than_was_seen_is_a_conflict_that_shows_both(signed_in: Client, case: Case) -> None:
     seen = "sha256:" + "0" * 64
     response = signed_in.post("/cases/RC-1/submission/", {"fixture_hash": seen})
