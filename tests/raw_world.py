@@ -44,12 +44,13 @@ def raw_fixture(**changes: object) -> bytes:
     )
 
 
-def build(monkeypatch: pytest.MonkeyPatch) -> World:
+def build() -> World:
     """As `tests.api.world`, but every address leads to what is raw, and the capture is too."""
     steps = [user(f"refund {CANARY}"), asks(call("refund", {"id": CANARY})), answers(CANARY), says(f"Done, {CANARY}.")]
-    monkeypatch.setattr(worlds, "TRACE", transcript(*steps))
-    monkeypatch.setattr(worlds, "CHOICES", {**worlds.CHOICES, "identity": {"subject": CANARY}})
-    made = worlds.build()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worlds, "TRACE", transcript(*steps))
+        patch.setattr(worlds, "CHOICES", {**worlds.CHOICES, "identity": {"subject": CANARY}})
+        made = worlds.build()
     case = raw_case(made.team)
     return replace(made, case=case, objects={**made.objects, **objects_of(case)})
 

@@ -10,16 +10,6 @@ from tests import factories
 
 
 @pytest.fixture
-def project(db: None) -> Project:
-    return factories.project()
-
-
-@pytest.fixture
-def everyone(project: Project) -> User:
-    return factories.everyone(project)
-
-
-@pytest.fixture
 def case(project: Project, everyone: User) -> Case:
     return factories.case(project, everyone)
 

@@ -22,7 +22,7 @@ from replaycases.cases.models import Case, Classification, Control
 from replaycases.cases.policies import BY_PERSON
 from tests import factories
 from tests.api.conftest import client_of
-from tests.api.world import World, build
+from tests.api.world import World
 
 # What a program may do; everything else is for people. A new write is for people until it is written here.
 BY_PROGRAMS = {
@@ -130,11 +130,6 @@ def routes() -> Iterator[Route]:
 
 ROUTES = list(routes())
 WRITES = [route for route in ROUTES if route.method != "GET"]
-
-
-@pytest.fixture
-def world(db: None) -> World:
-    return build()
 
 
 def program_of(user: User, world: World, *scopes: Scope) -> APIClient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,9 +31,9 @@ SHOWS = {
 }
 
 
-@pytest.fixture
-def world(db: None, monkeypatch: pytest.MonkeyPatch) -> World:
-    return raw_world.build(monkeypatch)
+@pytest.fixture(scope="module")
+def built_world(made_once: Callable[[Callable[[], World]], World]) -> World:
+    return made_once(raw_world.build)
 
 
 def shown_at(client: APIClient, world: World) -> set[str]:

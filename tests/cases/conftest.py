@@ -12,8 +12,7 @@ import psycopg
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 
-from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import Role
+from replaycases.accounts.models import Project
 from tests import factories, services
 from tests.cases import deployment as deployments
 
@@ -22,27 +21,8 @@ SECRET = {"REPLAYCASES_SECRET_KEY": "only-for-tests-" * 5, "REPLAYCASES_HTTPS": 
 
 @pytest.fixture
 def project() -> Project:
+    """In whichever database the test is connected to: its own, or a deployment's."""
     return factories.project()
-
-
-@pytest.fixture
-def responder(project: Project) -> User:
-    return factories.person(project, Role.RESPONDER)
-
-
-@pytest.fixture
-def reviewer(project: Project) -> User:
-    return factories.person(project, Role.PRIVACY_REVIEWER)
-
-
-@pytest.fixture
-def owner(project: Project) -> User:
-    return factories.person(project, Role.INCIDENT_OWNER)
-
-
-@pytest.fixture
-def qa(project: Project) -> User:
-    return factories.person(project, Role.QA)
 
 
 @pytest.fixture(scope="session")

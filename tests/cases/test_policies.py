@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -35,13 +36,22 @@ pytestmark = pytest.mark.django_db
 PERSONS = {name for name, rule in policies.RULES.items() if rule.by_person}
 
 
-@pytest.fixture
-def case() -> Case:
-    """Somebody else's, with what every action needs."""
+def somebody_elses() -> Case:
+    """With what every action needs."""
     of = factories.people(factories.project())
     made = factories.quarantined(of)
     flags.raise_flag(of.qa, case=made, reason=FlagReason.DRIFTED, detail="The lookup answers otherwise now.")
     return factories.fresh(made)
+
+
+@pytest.fixture(scope="module")
+def built(made_once: Callable[[Callable[[], Case]], Case]) -> Case:
+    return made_once(somebody_elses)
+
+
+@pytest.fixture
+def case(built: Case) -> Case:
+    return deepcopy(built)
 
 
 @pytest.fixture
@@ -268,7 +278,7 @@ def test_who_left_the_project_or_was_switched_off_does_nothing_more(case: Case) 
 
 @pytest.mark.parametrize("name", ["approve_expectation", "return_expectation"])
 def test_who_may_not_read_the_revision_is_not_offered_to_decide_about_it(name: ActionName) -> None:
-    of = factories.people(factories.project())
+    of = factories.people(factories.project("WAITS"))
     waiting = factories.in_review(of)
     assert offered(waiting, of.owner, name).why_not.startswith("Quarantined evidence is shown only to")
     with pytest.raises(PermissionDenied, match="Quarantined evidence"):

@@ -10,16 +10,6 @@ from tests import factories
 
 
 @pytest.fixture
-def project(db: None) -> Project:
-    return factories.project()
-
-
-@pytest.fixture
-def everyone(project: Project) -> User:
-    return factories.everyone(project)
-
-
-@pytest.fixture
 def viewer(project: Project) -> User:
     return factories.person(project, Role.VIEWER)
 
@@ -51,23 +41,3 @@ def client_of(user: User) -> Client:
     client = Client()
     client.force_login(user)
     return client
-
-
-@pytest.fixture
-def responder(project: Project) -> User:
-    return factories.person(project, Role.RESPONDER)
-
-
-@pytest.fixture
-def reviewer(project: Project) -> User:
-    return factories.person(project, Role.PRIVACY_REVIEWER)
-
-
-@pytest.fixture
-def owner(project: Project) -> User:
-    return factories.person(project, Role.INCIDENT_OWNER)
-
-
-@pytest.fixture
-def qa(project: Project) -> User:
-    return factories.person(project, Role.QA)

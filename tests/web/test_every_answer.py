@@ -10,16 +10,11 @@ from django.http import HttpResponse
 from django.test import Client, override_settings
 
 from tests import factories
-from tests.api.world import World, build
+from tests.api.world import World
 from tests.web.conftest import client_of
 from tests.web.routes import ask, every_route, methods
 
 NOT_BY_OTHERS = {"https://evil.example/", "//evil.example", "/\\evil.example", "///evil.example", "http:evil.example"}
-
-
-@pytest.fixture
-def world(db: None) -> World:
-    return build()
 
 
 def is_fenced(answer: HttpResponse) -> bool:

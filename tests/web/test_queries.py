@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from replaycases.accounts.models import Project, User
+from replaycases.accounts.models import User
 from replaycases.cases import details, flags, proposals, recipients
 from replaycases.cases.models import Boundary, Case, FlagReason, NotificationKind, Proposal, ProposalKind, ProposalState
 from tests import factories
@@ -20,11 +22,6 @@ from tests.factories import People
 
 MOST = 12
 GATES = ("provenance", "owners", "history", "covered")
-
-
-@pytest.fixture
-def people(project: Project) -> People:
-    return factories.people(project)
 
 
 def pending(case: Case, by: User, gate: str) -> Proposal:
@@ -47,9 +44,9 @@ def confirmed(case: Case, by: User, second: User) -> None:
     made.save()
 
 
-@pytest.fixture
-def full(people: People) -> Case:
+def crowded() -> tuple[People, Case]:
     """Blocking with a history, two proposals of each sort, an override that holds, findings, flags and messages."""
+    people = factories.people(factories.project())
     case = factories.blocking(people)
     until = timezone.now() + timedelta(days=3)
     confirmed(case, people.lead, people.owner)
@@ -61,7 +58,22 @@ def full(people: People) -> Case:
     details.set_owners(people.engineer, case=case, owners=dict.fromkeys(Boundary, people.engineer))
     flags.raise_flag(people.qa, case=case, reason=FlagReason.DRIFTED, detail="A probe.")
     tell(people, case, "1")
-    return factories.fresh(case)
+    return people, factories.fresh(case)
+
+
+@pytest.fixture(scope="module")
+def built(made_once: Callable[..., tuple[People, Case]]) -> tuple[People, Case]:
+    return made_once(crowded)
+
+
+@pytest.fixture
+def people(built: tuple[People, Case], db: None) -> People:
+    return deepcopy(built[0])
+
+
+@pytest.fixture
+def full(built: tuple[People, Case], db: None) -> Case:
+    return deepcopy(built[1])
 
 
 def tell(people: People, case: Case, occasion: str) -> None:

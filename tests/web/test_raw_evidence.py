@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from http import HTTPMethod
 from typing import Any
 
@@ -50,9 +51,9 @@ WRITES = {
 }
 
 
-@pytest.fixture
-def world(db: None, monkeypatch: pytest.MonkeyPatch) -> World:
-    return raw_world.build(monkeypatch)
+@pytest.fixture(scope="module")
+def built_world(made_once: Callable[[Callable[[], World]], World]) -> World:
+    return made_once(raw_world.build)
 
 
 def shown_at(reader: User, world: World) -> set[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
+from copy import deepcopy
 from datetime import timedelta
 
 import pytest
@@ -24,9 +26,23 @@ FORM = "Why do you need to read it?"
 TWO = "/cases/RC-1/revisions/2/"
 
 
+@pytest.fixture(scope="module")
+def built(made_once: Callable[..., tuple[factories.People, Case]]) -> tuple[factories.People, Case]:
+    def build() -> tuple[factories.People, Case]:
+        people = factories.people(factories.project())
+        return people, raw_world.raw_case(people)
+
+    return made_once(build)
+
+
 @pytest.fixture
-def raw(people: factories.People) -> Case:
-    return raw_world.raw_case(people)
+def people(built: tuple[factories.People, Case], db: None) -> factories.People:
+    return deepcopy(built[0])
+
+
+@pytest.fixture
+def raw(built: tuple[factories.People, Case], db: None) -> Case:
+    return deepcopy(built[1])
 
 
 @pytest.fixture
@@ -130,9 +146,9 @@ def test_after_its_time_it_asks_again_with_what_was_said(people: factories.Peopl
 
 
 def test_what_is_redacted_asks_nobody(people: factories.People) -> None:
-    factories.redaction_approved(people)
+    case = factories.redaction_approved(people)
     for who in (people.viewer, people.privacy):
-        assert FORM not in told(client_of(who), "/cases/RC-1/revisions/1/")
+        assert FORM not in told(client_of(who), f"/cases/{case.readable_id}/revisions/1/")
 
 
 def test_a_slow_reviewer_is_not_refused_and_is_told_that_it_is_closed(
@@ -175,10 +191,11 @@ def test_a_conflict_shows_the_other_revision_only_where_it_is_open(people: facto
 def test_the_owner_reads_a_new_expectation_with_a_reason(people: factories.People) -> None:
     case = factories.redaction_approved(people)
     intake.add_revision(people.engineer, case=case, fixture=factories.fixture(expected=factories.EXPECTED_MORE))
-    client = client_of(people.owner)
-    assert FORM in told(client, TWO)
-    assert client.post(SAY_WHY, {"next": TWO, "reason": "I decide about it."}).headers["Location"] == TWO
-    assert "Event 1" in told(client, TWO)
+    client, of = client_of(people.owner), f"/cases/{case.readable_id}/"
+    two = f"{of}revisions/2/"
+    assert FORM in told(client, two)
+    assert client.post(f"{of}raw-reads/", {"next": two, "reason": "I decide about it."}).headers["Location"] == two
+    assert "Event 1" in told(client, two)
 
 
 def test_the_timeline_says_who_read_it_and_why(people: factories.People, raw: Case) -> None:
