@@ -10,7 +10,10 @@ from typing import Any
 from django.db.models import OuterRef
 from django.db.models.expressions import RawSQL
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
@@ -38,19 +41,12 @@ from replaycases.cases.models import (
 from replaycases.web import gate_rows, history_strip, proposal_rows
 from replaycases.web.forms_lanes import HistoryForm, PromotionForm
 from replaycases.web.labels import Look
+from replaycases.web.templatetags import ui
+from replaycases.web.templatetags.evidence import visible_html
 
 # Gates about the way into a lane: they say nothing of a revision that stands there.
 WAY_IN: frozenset[gates.GateName] = frozenset({"history", "promoter"})
 COMPATIBILITY_VERDICTS = frozenset({"compatible_pass", "compatible_fail"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunRow:
-    """A run of the stay; `uncounted` is why it does not count towards the history, "" if it does."""
-
-    run: Run
-    look: Look
-    uncounted: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,14 +242,31 @@ def _history(
         "strip": history_strip.strip(history.runs, where=f"{case.readable_id} in lane {entry.lane.name}")
         if history.runs
         else None,
-        "history_rows": [_run_row(run, history) for run in reversed(history.runs)],
+        "history_rows": _run_rows(history, case.project.key),
+        "asked": len(history.runs),
         "ended": sum(run.state in ENDED for run in history.runs),
         "asking": asking,
         "history_form": history_form or HistoryForm(initial={"runs": min(max(1, history.missing), HistoryForm.MOST)}),
     }
 
 
-def _run_row(run: Run, history: History) -> RunRow:
-    return RunRow(
-        run=run, look=history_strip.LOOKS[history_strip.outcome_of(run)], uncounted=history.uncounted.get(run.pk, "")
+def _run_rows(history: History, project: str) -> SafeString:
+    """Put together here and not by a template, as there may be hundreds of them."""
+    before, _, after = reverse("run", args=[project, 0]).rpartition("0")
+    rows = (_run_row(run, history.uncounted.get(run.pk, ""), before, after) for run in reversed(history.runs))
+    return SafeString("\n".join(rows))
+
+
+def _run_row(run: Run, uncounted: str, before: str, after: str) -> SafeString:
+    """A run of the stay; `uncounted` is why it does not count towards the history, "" if it does."""
+    look = history_strip.LOOKS[history_strip.outcome_of(run)]
+    return format_html(
+        '<tr><th scope="row" class="id"><a href="{}{}{}">{}</a></th><td class="nw">{}</td><td class="nw">{}</td>'
+        '<td class="nw"><span class="st {}">{}{}</span></td><td class="grow">{}</td><td class="nw">{}</td></tr>',
+        *(before, run.number, after, run.number),
+        ui.when(run.created_at),
+        visible_html(str(run.run_set.implementation)),
+        *(look.css, ui.icon(look.icon), look.word),
+        format_html('<span class="mute">no: {}</span>', uncounted) if uncounted else "yes",
+        ui.hash_of(run.observation_hash, "observation hash", 6) if run.observation_hash else "-",
     )
