@@ -23,8 +23,6 @@ _PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _JSON_ESCAPE = re.compile(rf'\\(?:{_PAIR}|u[0-9a-fA-F]{{4}}|["\\/bfnrt])')
 _LONG = r"U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"\\(?:{_PAIR}|u[0-9a-fA-F]{{4}}|{_LONG}|[\"'\\/bfnrt])")
-    rf"\\(?:{_PAIR}|u[0-9a-fA-F]{{4}}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{{4}}|x[0-9a-fA-F]{{2}}|[\"'\\/bfnrt])"
-)
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _QUERY = re.compile(r"[^\s\"'<>]*[?&=][^\s\"'<>]*")
