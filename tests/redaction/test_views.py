@@ -1,4 +1,4 @@
-"""Every layer that a value can hide under is read, and what is replaced there is written back in the layer's own way."""
+"""Every layer that a value can hide under is read, and a replacement is written back in the layer's own way."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_what_lies_under_five_layers_is_said_to_be_unread() -> None:
 
 
 def test_a_bomb_is_read_to_a_multiple_of_its_size_and_the_rest_is_said_to_be_unread() -> None:
-    text = "%26amp%3B" * 200_000
+    text = "%26amp%3B" * 2_000
     for _ in range(3):
         text = text.replace("%", "%25")
     reading = read("&amp;" + text)

@@ -1,0 +1,72 @@
+"""The strings, keys and numbers of a JSON document, with their places, and the document with some of them changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from replaycases.fixture.pointer import join
+
+JSON = Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Leaf:
+    """A string, a number (as its JSON text) or the key of a member.
+
+    `pointer` leads to the value, or to the member whose key it is; `keys` are the member names above it, outermost
+    first (of a value its own name too).
+    """
+
+    pointer: str
+    kind: Literal["string", "number", "key"]
+    keys: tuple[str, ...] = field(repr=False)
+    text: str = field(repr=False)
+
+    @property
+    def address(self) -> tuple[str, bool]:
+        """What tells a leaf from every other of its document."""
+        return self.pointer, self.kind == "key"
+
+
+def leaves(document: JSON, pointer: str = "", keys: tuple[str, ...] = ()) -> Iterator[Leaf]:
+    """Every leaf of `document`, in its order, keys before their values."""
+    if isinstance(document, str):
+        yield Leaf(pointer=pointer, kind="string", keys=keys, text=document)
+    elif isinstance(document, dict):
+        for key, value in document.items():
+            place = join(pointer, key)
+            yield Leaf(pointer=place, kind="key", keys=keys, text=key)
+            yield from leaves(value, place, (*keys, key))
+    elif isinstance(document, list):
+        for index, value in enumerate(document):
+            yield from leaves(value, join(pointer, index), keys)
+    elif isinstance(document, int | float) and not isinstance(document, bool):
+        yield Leaf(pointer=pointer, kind="number", keys=keys, text=json.dumps(document))
+
+
+class KeysCollide(ValueError):
+    """Two members of one object would get the same name. Its text is the JSON Pointer of the object."""
+
+
+def changed(document: JSON, texts: Mapping[tuple[str, bool], str], pointer: str = "") -> JSON:
+    """A copy of `document` in which the leaf at each address has the text given for it; what is not named is shared.
+
+    Addresses are those of the document as it stands. A number's text must be that of a JSON number. Raises KeysCollide.
+    """
+    if isinstance(document, dict):
+        members: dict[str, JSON] = {}
+        for key, value in document.items():
+            place = join(pointer, key)
+            members[texts.get((place, True), key)] = changed(value, texts, place)
+        if len(members) < len(document):
+            raise KeysCollide(pointer)
+        return members
+    if isinstance(document, list):
+        return [changed(value, texts, join(pointer, index)) for index, value in enumerate(document)]
+    text = texts.get((pointer, False))
+    if text is None:
+        return document
+    return text if isinstance(document, str) else json.loads(text)
