@@ -37,5 +37,5 @@ def test_members_keep_their_order_when_one_is_renamed() -> None:
 
 
 def test_two_members_never_become_one() -> None:
-    with pytest.raises(KeysCollide, match="^/in$"):
+    with pytest.raises(KeysCollide, match=r"^/in$"):
         changed({"in": {"a": 1, "b": 2}}, {("/in/a", True): "b"})
