@@ -1,7 +1,7 @@
 """Which values of a fixture are content, and which are the frame that a replay stands on.
 
 The frame (names of tools and actions, kinds and ids of checks, digests, instants of the recording) is never replaced:
-a replay would no longer be the same one. It is scanned like all the rest, and what is found in it stays an open finding.
+a replay would no longer be the same one. It is scanned like the rest, and what is found in it stays an open finding.
 """
 
 from __future__ import annotations

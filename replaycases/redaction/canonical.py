@@ -1,0 +1,44 @@
+"""When two texts are one value: the form in which values of a kind are compared."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+
+from replaycases.redaction.places import Kind
+
+_NOT_DIGIT = re.compile(r"[^0-9]")
+_NOT_ALPHANUMERIC = re.compile(r"[^0-9A-Za-z]")
+_SPACE = re.compile(r"\s+")
+
+
+def canonical(kind: Kind, text: str) -> str:
+    """The form of `text` that every spelling of the same value shares.
+
+    E-mail addresses and UUIDs ignore case, cards, phones and social security numbers all but their digits, IBANs
+    spacing and case, names and addresses case and spacing. Ids and secrets are what they are, character for character.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    match kind:
+        case "card" | "ssn":
+            return _NOT_DIGIT.sub("", text)
+        case "phone":
+            return _NOT_DIGIT.sub("", text).lstrip("0")
+        case "iban":
+            return _NOT_ALPHANUMERIC.sub("", text).upper()
+        case "email" | "uuid" | "username":
+            return text.casefold()
+        case "ip":
+            return _address(text)
+        case "person" | "address" | "organisation":
+            return _SPACE.sub(" ", text).strip().casefold()
+        case _:
+            return text
+
+
+def _address(text: str) -> str:
+    try:
+        return ipaddress.ip_address(text).compressed
+    except ValueError:
+        return text

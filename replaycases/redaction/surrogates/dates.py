@@ -1,0 +1,88 @@
+"""Dates moved by whole weeks: days of the week and distances stay, the days themselves do not."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from replaycases.redaction.surrogates.draws import Draw
+
+FEWEST, MOST = 26, 260
+"""Weeks by which a case may be moved into the past."""
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_NAMES = {name[:length].casefold(): number for number, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
+_MONTH = "|".join(sorted(_NAMES, key=len, reverse=True))
+_FORMS = (
+    re.compile(r"(?P<y>[0-9]{4})(?P<a>[-/.])(?P<m>[0-9]{1,2})(?P<b>[-/.])(?P<d>[0-9]{1,2})"),
+    re.compile(rf"(?P<d>[0-9]{{1,2}})(?P<a>\.? +|-)(?P<m>{_MONTH})(?P<b>\.?,? +|-)(?P<y>[0-9]{{4}})", re.IGNORECASE),
+    re.compile(
+        rf"(?P<m>{_MONTH})(?P<a>\.? +)(?P<d>[0-9]{{1,2}})(?P<b>(?:st|nd|rd|th)?,? +)(?P<y>[0-9]{{4}})", re.IGNORECASE
+    ),
+    re.compile(r"(?P<d>[0-9]{1,2})(?P<a>[./-])(?P<m>[0-9]{1,2})(?P<b>[./-])(?P<y>[0-9]{4})"),
+)
+
+
+def weeks(key: bytes, attempt: int) -> int:
+    """By how many weeks the dates of the case with this key are moved back."""
+    return FEWEST + Draw(key, "weeks", attempt).below(MOST - FEWEST + 1)
+
+
+def parsed(text: str) -> date | None:
+    """The day that `text` begins with, or None. Day before month where both are numbers, unless only the other fits."""
+    for form in _FORMS:
+        match = form.match(text.strip())
+        if match:
+            return _day(match)
+    return None
+
+
+def moved(text: str, by: int) -> str:
+    """`text` with the day that it begins with moved back by `by` weeks, in its own form; what follows stays.
+
+    Raises ValueError where it begins with no day.
+    """
+    lead = len(text) - len(text.lstrip())
+    for form in _FORMS:
+        match = form.match(text, lead)
+        day = _day(match) if match else None
+        if match and day:
+            return text[:lead] + _written(match, day - timedelta(weeks=by)) + text[match.end() :]
+    raise ValueError("the text begins with no day")
+
+
+def _day(match: re.Match[str]) -> date | None:
+    month, day = match["m"], int(match["d"])
+    number = _NAMES.get(month.casefold()) or int(month)
+    if number > 12:
+        number, day = day, number
+    try:
+        return date(int(match["y"]), number, day)
+    except ValueError:
+        return None
+
+
+def _written(match: re.Match[str], day: date) -> str:
+    month = match["m"]
+    swapped = month.isdigit() and int(month) > 12
+    values = {
+        "y": f"{day.year:04}",
+        "m": _month_like(month, day.day if swapped else day.month),
+        "d": _number_like(match["d"], day.month if swapped else day.day),
+    }
+    order = sorted("ymd", key=match.start)
+    return values[order[0]] + match["a"] + values[order[1]] + match["b"] + values[order[2]]
+
+
+def _month_like(month: str, number: int) -> str:
+    if month.isdigit():
+        return _number_like(month, number)
+    name = _MONTHS[number - 1][: 3 if len(month) == 3 else None]
+    return name.upper() if month.isupper() else name if month[0].isupper() else name.lower()
+
+
+def _number_like(digits: str, number: int) -> str:
+    return f"{number:0{len(digits) if digits.startswith('0') else 1}}"
