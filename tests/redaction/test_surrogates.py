@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaycases.redaction.canonical import canonical
+from replaycases.redaction.check_digits import luhn_digit
 from replaycases.redaction.places import Kind
 from replaycases.redaction.surrogates import dates
 from replaycases.redaction.surrogates.draws import Draw
 from replaycases.redaction.surrogates.ranks import by_rank
-from replaycases.redaction.surrogates.shapes import ip, luhn_digit
+from replaycases.redaction.surrogates.shapes import ip
 from replaycases.redaction.surrogates.surrogates import NoSurrogate, Surrogates
 
 KEY = bytes(range(32))

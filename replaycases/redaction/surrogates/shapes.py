@@ -6,6 +6,7 @@ import ipaddress
 import re
 import string
 
+from replaycases.redaction.check_digits import luhn_digit, mod_97
 from replaycases.redaction.surrogates.draws import Draw
 
 _TEST_RANGES = {"4": "400000", "5": "555555", "2": "222300", "3": "370000", "6": "601100"}
@@ -33,21 +34,11 @@ def card(text: str, draw: Draw) -> str:
     return with_digits(text, body + luhn_digit(body))
 
 
-def luhn_digit(body: str) -> str:
-    """The digit that completes `body` (ISO/IEC 7812-1, annex B)."""
-    total = 0
-    for place, digit in enumerate(reversed(body)):
-        value = int(digit) * (2 if place % 2 == 0 else 1)
-        total += value - 9 if value > 9 else value
-    return str(-total % 10)
-
-
 def iban(text: str, draw: Draw) -> str:
     """An IBAN of the same country, length and grouping, with right check digits (ISO 13616, mod 97)."""
     bare = [character for character in text if character.isalnum()]
     country, body = "".join(bare[:2]).upper(), "".join(_alike(character.upper(), draw) for character in bare[4:])
-    number = int("".join(str(int(character, 36)) for character in body + country + "00"))
-    letters = iter(f"{country}{98 - number % 97:02}{body}")
+    letters = iter(f"{country}{98 - mod_97(body + country + '00'):02}{body}")
     return "".join(_cased(next(letters), character) if character.isalnum() else character for character in text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Set
 from datetime import timedelta
 
@@ -21,6 +22,7 @@ TRIES = 100
 WITH_PREFIX = 20
 """Tries in which a known prefix is kept."""
 
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _SHAPES: dict[Kind, Callable[[str, Draw], str]] = {
     "card": shapes.card,
     "iban": shapes.iban,
@@ -41,7 +43,8 @@ class Surrogates:
 
     `key` is 32 random octets of that case alone. `originals` are all the values that are to be replaced, as they were
     found: ranked ids need the whole set, and no surrogate may equal or hold one of them. `present` are the texts that
-    stay in the document: a surrogate that equals one would make two things the same. `is_suspect` says whether a
+    stay in the document: a surrogate that equals one would make two things the same. `numeric` are the originals that
+    stand somewhere as JSON numbers: their surrogates are numbers of as many digits. `is_suspect` says whether a
     scanner would take a text for a secret or for personal data of somebody; such a surrogate is drawn again.
 
     Raises NoSurrogate if the dates cannot be moved without meeting one another.
@@ -52,6 +55,7 @@ class Surrogates:
         key: bytes,
         originals: Iterable[tuple[Kind, str]],
         present: Iterable[str] = (),
+        numeric: Iterable[tuple[Kind, str]] = (),
         is_suspect: Callable[[Kind, str], bool] = lambda kind, text: False,
     ) -> None:
         self._key = key
@@ -59,6 +63,7 @@ class Surrogates:
         known = sorted(set(originals))
         self._originals = _automaton(text for kind, text in known if kind != "date")
         self._occupied = {text.casefold() for _, text in known} | {text.casefold() for text in present}
+        self._numeric = {(kind, canonical(kind, text)) for kind, text in numeric}
         self._words = Words(key, self._is_free)
         self._ranked = ranks.by_rank(key, (text for kind, text in known if kind == "id" and ranks.ends_in_digits(text)))
         self._weeks = self._weeks_for({text for kind, text in known if kind == "date"})
@@ -106,7 +111,7 @@ class Surrogates:
 
     def _fits(self, kind: Kind, made: str, owner: tuple[Kind, str]) -> bool:
         taken = self._owner.get(canonical(kind, made).casefold())
-        if taken not in (None, owner):
+        if taken not in (None, owner) or (owner in self._numeric and not _NUMBER.fullmatch(made)):
             return False
         return kind == "date" or (self._is_free(made) and not self._is_suspect(kind, made))
 

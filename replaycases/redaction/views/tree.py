@@ -120,6 +120,7 @@ class _Reader:
             end=scalar.end,
             units=units,
             encode=aligned.as_json_string if scalar.is_string else aligned.as_it_is,
+            is_number=not scalar.is_string,
         )
 
     def _blocks(self, view: View) -> Iterator[View]:

@@ -76,6 +76,7 @@ class View:
     end: int = 0
     units: Units | None = field(default=None, repr=False)
     encode: Encoding | None = field(default=None, repr=False)
+    is_number: bool = False
     children: list[View] = field(default_factory=list, repr=False)
     readings: set[str] = field(default_factory=set, repr=False)
 

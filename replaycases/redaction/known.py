@@ -1,0 +1,84 @@
+"""Values that were found in one place, looked for in every other."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import ahocorasick  # it ships no types
+
+from replaycases.redaction.detectors.base import Hit
+from replaycases.redaction.folding import folded
+from replaycases.redaction.places import Certainty, Kind
+from replaycases.redaction.scan import Found, Source
+from replaycases.redaction.views.view import View
+
+SHORTEST = 6
+"""Characters below which a value is not looked for everywhere: it would be found in words that it is no part of."""
+
+SHORTEST_ALIAS = 3
+
+_WORD = re.compile(r"[^\W\d_]+")
+_NOT_SPREAD: frozenset[Kind] = frozenset({"text", "date", "blind"})
+
+
+class KnownValues:
+    """The values of a case, to be found again wherever they stand between word boundaries.
+
+    A word of a person's name of two words or more is an alias: where it stands alone, with a capital, it is put to the
+    reviewer, since it may be anybody or no name at all.
+    """
+
+    def __init__(self, found: Iterable[Found]) -> None:
+        wanted: dict[str, tuple[Kind, Certainty]] = {}
+        for one in found:
+            if one.hit.certainty == "suggested":
+                continue
+            text = one.text
+            if len(text) >= SHORTEST and one.hit.kind not in _NOT_SPREAD:
+                wanted[folded(text)] = (one.hit.kind, "likely")
+            if one.hit.kind == "person":
+                for alias in _aliases(text):
+                    wanted.setdefault(folded(alias), ("person", "suggested"))
+        self._values = _automaton(wanted)
+
+    def found_in(self, sources: Iterable[Source], found: Iterable[Found]) -> Iterator[Found]:
+        """Where they stand and no detector found them."""
+        known: dict[View, set[tuple[int, int]]] = defaultdict(set)
+        for one in found:
+            known[one.view].add((one.hit.start, one.hit.end))
+        for source in sources:
+            for view, _ in source.texts():
+                for hit in self._hits(view.text):
+                    if (hit.start, hit.end) not in known[view]:
+                        yield Found(leaf=source.leaf, view=view, hit=hit)
+
+    def _hits(self, text: str) -> Iterator[Hit]:
+        for last, (length, kind, certainty) in self._values.iter(folded(text)):
+            start, end = last + 1 - length, last + 1
+            if not stands_alone(text, start, end) or (certainty == "suggested" and not text[start].isupper()):
+                continue
+            detector = "alias" if certainty == "suggested" else "known"
+            yield Hit(kind=kind, detector=detector, start=start, end=end, certainty=certainty)
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether the span begins and ends where a word does."""
+    begins = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    return begins and (end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum()))
+
+
+def _aliases(name: str) -> list[str]:
+    words = _WORD.findall(name)
+    return [word for word in words if len(word) >= SHORTEST_ALIAS] if len(words) > 1 else []
+
+
+def _automaton(wanted: dict[str, tuple[Kind, Certainty]]) -> Any:
+    automaton = ahocorasick.Automaton()
+    automaton.add_word("\0nothing\0", (9, "text", "likely"))
+    for text, (kind, certainty) in wanted.items():
+        automaton.add_word(text, (len(text), kind, certainty))
+    automaton.make_automaton()
+    return automaton

@@ -1,0 +1,140 @@
+"""The pipeline: find, settle, replace, and look again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from replaycases.redaction.detectors.base import Context, Detector
+from replaycases.redaction.known import KnownValues
+from replaycases.redaction.leaves import changed
+from replaycases.redaction.overlaps import RANK, Value, settle
+from replaycases.redaction.places import Finding, Kind
+from replaycases.redaction.policy import Policy
+from replaycases.redaction.residual import residual
+from replaycases.redaction.scan import Found, Source, detectors, scan, sources
+from replaycases.redaction.structure import Frame
+from replaycases.redaction.surrogates.surrogates import Surrogates
+from replaycases.redaction.views.edits import Edit, edited
+
+LONGEST_PRESENT = 200
+"""Characters of a text that stays up to which a surrogate could be mistaken for it."""
+
+_SCANNED_AS = 'api_key = "{}"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replacement:
+    """One value that was replaced at one place, and what stands there now."""
+
+    finding: Finding
+    surrogate: str = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redaction:
+    """A redacted document and all that a reviewer has to know of how it came about.
+
+    `open` is what stands in the way of an approval: places that could not be read, values in the frame, suggestions,
+    and what the second look at the redacted document found. `kept` are hits that were left as they stand, with why.
+    """
+
+    document: Any = field(repr=False)
+    replaced: tuple[Replacement, ...]
+    kept: tuple[tuple[Finding, str], ...]
+    open: tuple[Finding, ...]
+
+
+def redact(document: Any, *, policy: Policy, key: bytes) -> Redaction:
+    """The document with every value that a detector finds replaced by its surrogate.
+
+    `key` is 32 random octets that belong to this document's case alone. Raises NoSurrogate and KeysCollide: then
+    nothing was redacted.
+    """
+    by = detectors(policy)
+    read = sources(document)
+    first = scan(read, by, policy)
+    first.found.extend(KnownValues(first.found).found_in(read, first.found))
+    frame = Frame(document)
+    values = settle(first.found)
+    replacing = [value.found for value in values if _is_replaced(value, frame)]
+    surrogates = _Chosen([value for value in values if _is_replaced(value, frame)], read, by, key)
+    result = changed(document, surrogates.texts())
+    left = residual(result, originals=surrogates.originals, surrogates=surrogates.made(), policy=policy)
+    opened = [*first.blind, *(value.found for value in values if not _is_replaced(value, frame))]
+    return Redaction(
+        document=result,
+        replaced=tuple(Replacement(finding=one.finding(), surrogate=surrogates.of(one)) for one in replacing),
+        kept=tuple((one.finding(), one.hit.kept or "the policy keeps it") for one in first.kept),
+        open=(*(one.finding() for one in opened), *left),
+    )
+
+
+def _is_replaced(value: Value, frame: Frame) -> bool:
+    leaf = value.found.leaf
+    return value.found.hit.certainty != "suggested" and frame.may_change(leaf.pointer, in_key=leaf.kind == "key")
+
+
+class _Chosen:
+    """The surrogates of the values of one document."""
+
+    def __init__(self, values: Sequence[Value], read: Sequence[Source], by: Sequence[Detector], key: bytes) -> None:
+        self._values = values
+        self._kinds = _kinds(values)
+        self.originals: list[tuple[Kind, str]] = [(self._kind(value.found), value.found.text) for value in values]
+        self._surrogates = Surrogates(
+            key,
+            self.originals,
+            present={
+                view.text for source in read for view in source.reading.root.walk() if len(view.text) <= LONGEST_PRESENT
+            },
+            numeric={(self._kind(value.found), value.found.text) for value in values if _is_number(value.found)},
+            is_suspect=lambda kind, text: _is_suspect(kind, text, by),
+        )
+        self._read = {source.leaf.address: source.reading.root for source in read}
+
+    def of(self, one: Found) -> str:
+        return self._surrogates.of(self._kind(one), one.text)
+
+    def made(self) -> frozenset[str]:
+        return frozenset(self.of(value.found) for value in self._values)
+
+    def texts(self) -> dict[tuple[str, bool], str]:
+        """The new text of every leaf that changes."""
+        edits: dict[tuple[str, bool], list[tuple[Any, Edit]]] = defaultdict(list)
+        for value in self._values:
+            surrogate = self.of(value.found)
+            for one in (value.found, *value.covered):
+                edit = Edit(start=one.hit.start, end=one.hit.end, replacement=surrogate)
+                edits[one.leaf.address].append((one.view, edit))
+        return {address: edited(self._read[address], rows) for address, rows in edits.items()}
+
+    def _kind(self, one: Found) -> Kind:
+        return self._kinds[one.text.casefold()]
+
+
+def _kinds(values: Iterable[Value]) -> dict[str, Kind]:
+    """One kind for each text: what was found here as an id and there as an address is one value."""
+    kinds: dict[str, Kind] = {}
+    for value in values:
+        text, kind = value.found.text.casefold(), value.found.hit.kind
+        if text not in kinds or RANK[kind] < RANK[kinds[text]]:
+            kinds[text] = kind
+    return kinds
+
+
+def _is_number(one: Found) -> bool:
+    return one.leaf.kind == "number" or one.view.is_number
+
+
+def _is_suspect(kind: Kind, text: str, by: Sequence[Detector]) -> bool:
+    """Whether the detectors of secrets would take a surrogate for one: it would be blocked wherever the case goes."""
+    context = Context(pointer="")
+    return any(
+        hit.kind == "secret" and not hit.kept
+        for detector in by
+        for shown in (text, _SCANNED_AS.format(text))
+        for hit in detector.hits(shown, context)
+    )
