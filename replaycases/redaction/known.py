@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any
-
-import ahocorasick  # it ships no types
 
 from replaycases.redaction.detectors.base import Hit
 from replaycases.redaction.folding import folded
+from replaycases.redaction.originals import automaton, stands_alone
 from replaycases.redaction.places import Certainty, Kind
 from replaycases.redaction.scan import Found, Source
 from replaycases.redaction.views.view import View
@@ -42,7 +40,7 @@ class KnownValues:
             if one.hit.kind == "person":
                 for alias in _aliases(text):
                     wanted.setdefault(folded(alias), ("person", "suggested"))
-        self._values = _automaton(wanted)
+        self._values = automaton(wanted)
 
     def found_in(self, sources: Iterable[Source], found: Iterable[Found]) -> Iterator[Found]:
         """Where they stand and no detector found them."""
@@ -56,7 +54,7 @@ class KnownValues:
                         yield Found(leaf=source.leaf, view=view, hit=hit)
 
     def _hits(self, text: str) -> Iterator[Hit]:
-        for last, (length, kind, certainty) in self._values.iter(folded(text)):
+        for last, (length, (kind, certainty)) in self._values.iter(folded(text)):
             start, end = last + 1 - length, last + 1
             if not stands_alone(text, start, end) or (certainty == "suggested" and not text[start].isupper()):
                 continue
@@ -64,21 +62,6 @@ class KnownValues:
             yield Hit(kind=kind, detector=detector, start=start, end=end, certainty=certainty)
 
 
-def stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether the span begins and ends where a word does."""
-    begins = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
-    return begins and (end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum()))
-
-
 def _aliases(name: str) -> list[str]:
     words = _WORD.findall(name)
     return [word for word in words if len(word) >= SHORTEST_ALIAS] if len(words) > 1 else []
-
-
-def _automaton(wanted: dict[str, tuple[Kind, Certainty]]) -> Any:
-    automaton = ahocorasick.Automaton()
-    automaton.add_word("\0nothing\0", (9, "text", "likely"))
-    for text, (kind, certainty) in wanted.items():
-        automaton.add_word(text, (len(text), kind, certainty))
-    automaton.make_automaton()
-    return automaton

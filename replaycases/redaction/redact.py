@@ -135,6 +135,6 @@ def _is_suspect(kind: Kind, text: str, by: Sequence[Detector]) -> bool:
     return any(
         hit.kind == "secret" and not hit.kept
         for detector in by
-        for shown in (text, _SCANNED_AS.format(text))
+        for shown in ((text, _SCANNED_AS.format(text)) if kind == "secret" else (text,))
         for hit in detector.hits(shown, context)
     )

@@ -6,22 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import ahocorasick  # it ships no types
-
 from replaycases.redaction.canonical import canonical
 from replaycases.redaction.detectors.base import Hit
-from replaycases.redaction.folding import folded
-from replaycases.redaction.known import stands_alone
+from replaycases.redaction.originals import Originals, automaton
 from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.scan import Found, Source, detectors, scan, sources
 from replaycases.redaction.views.view import View
-
-SHORTEST = 4
-"""Characters from which an original may stand nowhere, not even alone between other words."""
-
-INSIDE_WORDS = 8
-"""Characters from which an original may not stand inside a longer word either."""
 
 FEWEST_DIGITS = 7
 """Digits from which an original made of digits is looked for whatever stands between them."""
@@ -38,7 +29,7 @@ def residual(
     An approval is possible only when this is empty or each finding was waived.
     """
     read = sources(document)
-    known = _Originals(originals)
+    known = _Left(originals)
     left = list(known.found_in(read))
     again = scan(read, detectors(policy), policy)
     left += again.blind
@@ -54,18 +45,12 @@ def _is_surrogate(one: Found, surrogates: frozenset[str]) -> bool:
     return any(text in surrogate for surrogate in surrogates) or any(surrogate in text for surrogate in surrogates)
 
 
-class _Originals:
+class _Left:
     def __init__(self, originals: Iterable[tuple[Kind, str]]) -> None:
-        texts: dict[str, Kind] = {}
-        digits: dict[str, Kind] = {}
-        for kind, text in originals:
-            if len(text) >= SHORTEST and kind != "date":
-                texts.setdefault(folded(text), kind)
-            bare = "".join(character for character in canonical(kind, text) if character in "0123456789")
-            if kind in _DIGITAL and len(bare) >= FEWEST_DIGITS:
-                digits.setdefault(bare, kind)
-        self._texts = _automaton(texts)
-        self._digits = _automaton(digits)
+        values = list(originals)
+        self._texts = Originals(values)
+        digits = ((kind, _digits(canonical(kind, text))) for kind, text in values if kind in _DIGITAL)
+        self._digits = automaton({bare: kind for kind, bare in digits if len(bare) >= FEWEST_DIGITS})
 
     def found_in(self, read: Iterable[Source]) -> Iterator[Found]:
         for source in read:
@@ -74,23 +59,16 @@ class _Originals:
                     yield Found(leaf=source.leaf, view=view, hit=hit)
 
     def _plain(self, view: View) -> Iterator[Hit]:
-        for last, (length, kind) in self._texts.iter(folded(view.text)):
-            start, end = last + 1 - length, last + 1
-            if length >= INSIDE_WORDS or stands_alone(view.text, start, end):
-                yield Hit(kind=kind, detector="residual:original", start=start, end=end)
+        for start, end, kind in self._texts.spans(view.text):
+            yield Hit(kind=kind, detector="residual:original", start=start, end=end)
 
     def _spaced(self, view: View) -> Iterator[Hit]:
         if not _GAP.search(view.text):
             return
         bare = _GAP.sub("", view.text)
-        for _, (_, kind) in self._digits.iter(bare):
+        for _, (_length, kind) in self._digits.iter(bare):
             yield Hit(kind=kind, detector="residual:digits", start=0, end=len(view.text))
 
 
-def _automaton(texts: dict[str, Kind]) -> Any:
-    automaton = ahocorasick.Automaton()
-    automaton.add_word("\0nothing\0", (9, "text"))
-    for text, kind in texts.items():
-        automaton.add_word(text, (len(text), kind))
-    automaton.make_automaton()
-    return automaton
+def _digits(text: str) -> str:
+    return "".join(character for character in text if character in "0123456789")

@@ -133,12 +133,14 @@ def _sort(found: Found, policy: Policy, result: Scan) -> None:
     hit = found.hit
     if hit.kind == "blind":
         result.blind.append(found)
-    elif (
-        hit.kept
-        or hit.kind in policy.kinds_off
-        or found.text.casefold() in policy.allowed
-        or (hit.kind == "date" and policy.dates == "keep" and not hit.detector.startswith("field:"))
-    ):
+    elif hit.kept or _is_left_by(policy, found):
         result.kept.append(found)
     else:
         result.found.append(found)
+
+
+def _is_left_by(policy: Policy, found: Found) -> bool:
+    hit = found.hit
+    if hit.kind == "date" and policy.dates == "keep" and not hit.detector.startswith("field:"):
+        return True
+    return hit.kind in policy.kinds_off or found.text.casefold() in policy.allowed

@@ -8,6 +8,7 @@ import string
 
 from replaycases.redaction.check_digits import luhn_digit, mod_97
 from replaycases.redaction.surrogates.draws import Draw
+from replaycases.redaction.surrogates.ids import alike
 
 _TEST_RANGES = {"4": "400000", "5": "555555", "2": "222300", "3": "370000", "6": "601100"}
 _NOBODYS_CARDS = "999999"
@@ -37,7 +38,7 @@ def card(text: str, draw: Draw) -> str:
 def iban(text: str, draw: Draw) -> str:
     """An IBAN of the same country, length and grouping, with right check digits (ISO 13616, mod 97)."""
     bare = [character for character in text if character.isalnum()]
-    country, body = "".join(bare[:2]).upper(), "".join(_alike(character.upper(), draw) for character in bare[4:])
+    country, body = "".join(bare[:2]).upper(), "".join(alike(character.upper(), draw) for character in bare[4:])
     letters = iter(f"{country}{98 - mod_97(body + country + '00'):02}{body}")
     return "".join(_cased(next(letters), character) if character.isalnum() else character for character in text)
 
@@ -93,20 +94,6 @@ def ip(text: str, key: bytes) -> str:
         for place, bit in enumerate(bits)
     ]
     return str(type(address)(int("".join(flipped), 2)))
-
-
-def opaque(text: str, draw: Draw) -> str:
-    """Another text with the same kinds of characters at the same places; a short prefix that ends in _ or - stays."""
-    prefix = re.match(r"[A-Za-z][A-Za-z0-9]{0,6}[_-](?=.)", text)
-    kept = prefix.end() if prefix else 0
-    return text[:kept] + "".join(_alike(character, draw) for character in text[kept:])
-
-
-def _alike(character: str, draw: Draw) -> str:
-    for group in (string.digits, string.ascii_lowercase, string.ascii_uppercase):
-        if character in group:
-            return draw.of(group)
-    return character if character.isascii() else draw.of(string.ascii_lowercase)
 
 
 def _cased(character: str, like: str) -> str:

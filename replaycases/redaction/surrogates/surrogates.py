@@ -6,17 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Set
 from datetime import timedelta
 
-import ahocorasick  # it ships no types
-
 from replaycases.redaction.canonical import canonical
+from replaycases.redaction.originals import Originals
 from replaycases.redaction.places import Kind
 from replaycases.redaction.surrogates import dates, ranks, shapes
 from replaycases.redaction.surrogates.draws import Draw
+from replaycases.redaction.surrogates.ids import identifier, split
 from replaycases.redaction.surrogates.secrets import secret
 from replaycases.redaction.surrogates.words import Words
-
-SHORTEST_ORIGINAL = 4
-"""Characters from which an original may stand in no surrogate, not even as a part of it."""
 
 TRIES = 100
 WITH_PREFIX = 20
@@ -29,8 +26,6 @@ _SHAPES: dict[Kind, Callable[[str, Draw], str]] = {
     "ssn": shapes.ssn,
     "phone": shapes.phone,
     "uuid": shapes.uuid,
-    "id": shapes.opaque,
-    "opaque_id": shapes.opaque,
 }
 
 
@@ -61,11 +56,11 @@ class Surrogates:
         self._key = key
         self._is_suspect = is_suspect
         known = sorted(set(originals))
-        self._originals = _automaton(text for kind, text in known if kind != "date")
+        self._originals = Originals(known)
         self._occupied = {text.casefold() for _, text in known} | {text.casefold() for text in present}
         self._numeric = {(kind, canonical(kind, text)) for kind, text in numeric}
         self._words = Words(key, self._is_free)
-        self._ranked = ranks.by_rank(key, (text for kind, text in known if kind == "id" and ranks.ends_in_digits(text)))
+        self._ranked = ranks.by_rank(key, (text for kind, text in known if kind == "id" and split(text)[1]))
         self._weeks = self._weeks_for({text for kind, text in known if kind == "date"})
         self._of: dict[tuple[Kind, str], int] = {}
         self._owner: dict[str, tuple[Kind, str]] = {}
@@ -98,8 +93,9 @@ class Surrogates:
             return f"[removed text {draw.digits(6)}, {len(text)} characters]"
         if kind == "email":
             return self._email(text, attempt)
-        if kind == "id" and attempt == 0 and text in self._ranked:
-            return self._ranked[text]
+        if kind in ("id", "opaque_id"):
+            ending = self._ranked.get(text) if kind == "id" and attempt < WITH_PREFIX else None
+            return identifier(text, self._words, draw, with_prefix=attempt < WITH_PREFIX, ending=ending)
         shape = _SHAPES.get(kind)
         return self._words.phrase(text, attempt=attempt) if shape is None else shape(text, draw)
 
@@ -117,7 +113,7 @@ class Surrogates:
 
     def _is_free(self, made: str) -> bool:
         folded = made.casefold()
-        return folded not in self._occupied and next(self._originals.iter(folded), None) is None
+        return folded not in self._occupied and next(self._originals.spans(made), None) is None
 
     def _weeks_for(self, texts: Set[str]) -> int:
         days = {day for day in map(dates.parsed, texts) if day is not None}
@@ -126,13 +122,3 @@ class Surrogates:
             if days.isdisjoint(day - timedelta(weeks=weeks) for day in days):
                 return weeks
         raise NoSurrogate("the dates lie too far apart to be moved without one becoming another")
-
-
-def _automaton(texts: Iterable[str]) -> ahocorasick.Automaton:
-    automaton = ahocorasick.Automaton()
-    for text in texts:
-        if len(text) >= SHORTEST_ORIGINAL:
-            automaton.add_word(text.casefold(), True)
-    automaton.add_word("\0never\0", True)
-    automaton.make_automaton()
-    return automaton

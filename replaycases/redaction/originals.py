@@ -1,0 +1,49 @@
+"""Where a value that was to go still stands in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import ahocorasick  # it ships no types
+
+from replaycases.redaction.folding import folded
+from replaycases.redaction.places import Kind
+
+SHORTEST = 4
+"""Characters from which a value may stand nowhere as a word of its own."""
+
+INSIDE_WORDS = 8
+"""Characters from which a value may not stand inside a longer word either."""
+
+
+class Originals:
+    """A set of values, looked for in texts without regard to case."""
+
+    def __init__(self, values: Iterable[tuple[Kind, str]]) -> None:
+        self._automaton = automaton(
+            {folded(text): kind for kind, text in values if len(text) >= SHORTEST and kind != "date"}
+        )
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, Kind]]:
+        """Start, end and kind of every value that stands in `text`: on word boundaries, or anywhere if it is long."""
+        for last, (length, kind) in self._automaton.iter(folded(text)):
+            start, end = last + 1 - length, last + 1
+            if length >= INSIDE_WORDS or stands_alone(text, start, end):
+                yield start, end, kind
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether the span begins and ends where a word does."""
+    begins = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    return begins and (end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum()))
+
+
+def automaton(texts: dict[str, Any]) -> Any:
+    """An Aho-Corasick automaton that gives (length, value) for each text of a mapping; the mapping may be empty."""
+    made = ahocorasick.Automaton()
+    made.add_word("\0nothing\0", (9, None))
+    for text, value in texts.items():
+        made.add_word(text, (len(text), value))
+    made.make_automaton()
+    return made
