@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import translate
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from replaycases.fixture.canonical import digest
@@ -106,6 +107,7 @@ def _kind(row: Mapping[str, str]) -> FieldKind:
     return row["kind"]  # type: ignore[return-value]
 
 
+@lru_cache(maxsize=8192)
 def folded_key(key: str) -> str:
     """The form in which names of fields are compared: `customerName`, `Customer-Name` and `customer_name` are one."""
     return _NOT_WORD.sub("_", _HUMP.sub(r"\1_\2", key)).casefold()

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote, unquote_to_bytes
 
-from replaycases.redaction.views.view import Units
+from replaycases.redaction.views.view import NO_UNITS, Units
 
 Decoded = tuple[str, Units]
 _Span = tuple[int, int, str]
@@ -36,7 +36,9 @@ _BEYOND_ASCII = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 def json_string(literal: str) -> Decoded:
     """The text of a JSON string literal (given without its quotes)."""
-    return _decoded(literal, _escaped(literal, _JSON_ESCAPE)) or (literal, Units())
+    if "\\" not in literal:
+        return literal, NO_UNITS
+    return _decoded(literal, _escaped(literal, _JSON_ESCAPE)) or (literal, NO_UNITS)
 
 
 def escapes(text: str) -> Decoded | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ SPREAD = 8
 
 ALWAYS = 64 * 1024
 """Characters that the views of any text may hold, however short it is."""
+
+_MAY_HOLD = re.compile(r"[\\%&+{\[]|[^\x00-\x7f]|[A-Za-z0-9+/_-]{16}")
+"""What a text has at least that holds another reading."""
 
 _ALIGNED: tuple[tuple[str, Callable[[str], aligned.Decoded | None], Encoding], ...] = (
     ("escapes", aligned.escapes, aligned.as_json_string),
@@ -63,6 +67,8 @@ class _Reader:
         self._waiting = deque([self._reading.root])
 
     def read(self) -> Reading:
+        if not _MAY_HOLD.search(self._reading.root.text):
+            return self._reading
         while self._waiting:
             view = self._waiting.popleft()
             for child in self._children(view):
@@ -73,7 +79,8 @@ class _Reader:
                 else:
                     self._left -= len(child.text)
                     view.children.append(child)
-                    self._waiting.append(child)
+                    if _MAY_HOLD.search(child.text):
+                        self._waiting.append(child)
         return self._reading
 
     def _unread(self, view: View, start: int, end: int, reason: str) -> None:

@@ -49,6 +49,10 @@ class Units:
         return position + shift, position + shift + 1
 
 
+NO_UNITS = Units()
+"""For a view in which every character stands for itself."""
+
+
 class Encoding(Protocol):
     """How a replacement is written back into the text that a view was decoded from."""
 
