@@ -13,11 +13,13 @@ from replaycases.redaction.leaves import changed
 from replaycases.redaction.overlaps import RANK, Value, settle
 from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
+from replaycases.redaction.relations import Fact, Occurrence, facts, lost
 from replaycases.redaction.residual import residual
 from replaycases.redaction.scan import Found, Source, detectors, scan, sources
 from replaycases.redaction.structure import Frame
 from replaycases.redaction.surrogates.surrogates import Surrogates
 from replaycases.redaction.views.edits import Edit, edited
+from replaycases.redaction.views.view import View
 
 LONGEST_PRESENT = 200
 """Characters of a text that stays up to which a surrogate could be mistaken for it."""
@@ -39,12 +41,16 @@ class Redaction:
 
     `open` is what stands in the way of an approval: places that could not be read, values in the frame, suggestions,
     and what the second look at the redacted document found. `kept` are hits that were left as they stand, with why.
+    `facts` are the relations between the replaced values; `lost` those that the redacted document does not show any
+    more, and an approval is impossible while there are any.
     """
 
     document: Any = field(repr=False)
     replaced: tuple[Replacement, ...]
     kept: tuple[tuple[Finding, str], ...]
     open: tuple[Finding, ...]
+    facts: tuple[Fact, ...]
+    lost: tuple[Fact, ...]
 
 
 def redact(document: Any, *, policy: Policy, key: bytes) -> Redaction:
@@ -60,21 +66,30 @@ def redact(document: Any, *, policy: Policy, key: bytes) -> Redaction:
     frame = Frame(document)
     values = settle(first.found)
     replacing = [value.found for value in values if _is_replaced(value, frame)]
+    before = facts([_occurrence(one, one.text) for one in replacing])
     surrogates = _Chosen([value for value in values if _is_replaced(value, frame)], read, by, key)
     result = changed(document, surrogates.texts())
-    left = residual(result, originals=surrogates.originals, surrogates=surrogates.made(), policy=policy)
+    read_again = sources(result)
+    left = residual(read_again, originals=surrogates.originals, surrogates=surrogates.made(), policy=policy)
     opened = [*first.blind, *(value.found for value in values if not _is_replaced(value, frame))]
     return Redaction(
         document=result,
         replaced=tuple(Replacement(finding=one.finding(), surrogate=surrogates.of(one)) for one in replacing),
         kept=tuple((one.finding(), one.hit.kept or "the policy keeps it") for one in first.kept),
         open=(*(one.finding() for one in opened), *left),
+        facts=before,
+        lost=lost(before, facts(surrogates.found_in(read_again))),
     )
 
 
 def _is_replaced(value: Value, frame: Frame) -> bool:
     leaf = value.found.leaf
     return value.found.hit.certainty != "suggested" and frame.may_change(leaf.pointer, in_key=leaf.kind == "key")
+
+
+def _occurrence(one: Found, text: str) -> Occurrence:
+    finding = one.finding()
+    return Occurrence(place=finding.place, kind=finding.kind, text=text)
 
 
 class _Chosen:
@@ -111,8 +126,24 @@ class _Chosen:
                 edits[one.leaf.address].append((one.view, edit))
         return {address: edited(self._read[address], rows) for address, rows in edits.items()}
 
+    def found_in(self, read_again: Sequence[Source]) -> list[Occurrence]:
+        """The values as the redacted document holds them, in their order: "" where a surrogate is not to be read.
+
+        The leaves of both documents stand in one order, whatever keys were renamed.
+        """
+        after = {address: source.reading.root for address, source in zip(self._read, read_again, strict=True)}
+        return [
+            _occurrence(value.found, surrogate if _holds(after[value.found.leaf.address], surrogate) else "")
+            for value in self._values
+            for surrogate in (self.of(value.found),)
+        ]
+
     def _kind(self, one: Found) -> Kind:
         return self._kinds[one.text.casefold()]
+
+
+def _holds(root: View, text: str) -> bool:
+    return any(text in view.text for view in root.walk())
 
 
 def _kinds(values: Iterable[Value]) -> dict[str, Kind]:

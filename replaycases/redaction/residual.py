@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from replaycases.redaction.canonical import canonical
 from replaycases.redaction.detectors.base import Hit
 from replaycases.redaction.originals import Originals, automaton
 from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
-from replaycases.redaction.scan import Found, Source, detectors, scan, sources
+from replaycases.redaction.scan import Found, Source, detectors, scan
 from replaycases.redaction.views.view import View
 
 FEWEST_DIGITS = 7
@@ -22,13 +21,12 @@ _GAP = re.compile(r"(?<=[0-9])[ ().\-/]{1,3}(?=[0-9])")
 
 
 def residual(
-    document: Any, *, originals: Iterable[tuple[Kind, str]], surrogates: frozenset[str], policy: Policy
+    read: Sequence[Source], *, originals: Iterable[tuple[Kind, str]], surrogates: frozenset[str], policy: Policy
 ) -> tuple[Finding, ...]:
-    """What is left in `document`: originals that still stand there, and what detectors find beside the surrogates.
+    """What is left in a document: originals that still stand there, and what detectors find beside the surrogates.
 
     An approval is possible only when this is empty or each finding was waived.
     """
-    read = sources(document)
     known = _Left(originals)
     left = list(known.found_in(read))
     again = scan(read, detectors(policy), policy)
