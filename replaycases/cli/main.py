@@ -21,6 +21,7 @@ from replaycases.cli import (
     init,
     pull,
     push_results,
+    redacting,
     replay,
     suite,
     validate,
@@ -77,7 +78,19 @@ def _parser() -> argparse.ArgumentParser:
         prog="replaycases", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (validate, check_metadata, replay, compare, suite, importing, init, capture, pull, push_results):
+    for module in (
+        validate,
+        check_metadata,
+        replay,
+        compare,
+        suite,
+        importing,
+        init,
+        redacting,
+        capture,
+        pull,
+        push_results,
+    ):
         module.add_to(commands)
     return parser
 

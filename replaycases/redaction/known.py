@@ -25,11 +25,11 @@ _NOT_SPREAD: frozenset[Kind] = frozenset({"text", "date", "blind"})
 class KnownValues:
     """The values of a case, to be found again wherever they stand between word boundaries.
 
-    A word of a person's name of two words or more is an alias: where it stands alone, with a capital, it is put to the
-    reviewer, since it may be anybody or no name at all.
+    A word of a person's name is an alias where it stands alone, with a capital: it may be anybody or no name at all,
+    so that `aliases` says whether it is put to the reviewer ("suggested") or replaced ("likely").
     """
 
-    def __init__(self, found: Iterable[Found]) -> None:
+    def __init__(self, found: Iterable[Found], aliases: Certainty = "suggested") -> None:
         wanted: dict[str, tuple[Kind, Certainty]] = {}
         for one in found:
             if one.hit.certainty == "suggested":
@@ -39,7 +39,7 @@ class KnownValues:
                 wanted[folded(text)] = (one.hit.kind, "likely")
             if one.hit.kind == "person":
                 for alias in _aliases(text):
-                    wanted.setdefault(folded(alias), ("person", "suggested"))
+                    wanted.setdefault(folded(alias), ("person", aliases))
         self._values = automaton(wanted)
 
     def found_in(self, sources: Iterable[Source], found: Iterable[Found]) -> Iterator[Found]:
@@ -56,12 +56,12 @@ class KnownValues:
     def _hits(self, text: str) -> Iterator[Hit]:
         for last, (length, (kind, certainty)) in self._values.iter(folded(text)):
             start, end = last + 1 - length, last + 1
-            if not stands_alone(text, start, end) or (certainty == "suggested" and not text[start].isupper()):
+            is_alias = kind == "person" and text[start:end].isalpha()
+            if not stands_alone(text, start, end) or (is_alias and not text[start].isupper()):
                 continue
-            detector = "alias" if certainty == "suggested" else "known"
+            detector = "alias" if is_alias else "known"
             yield Hit(kind=kind, detector=detector, start=start, end=end, certainty=certainty)
 
 
 def _aliases(name: str) -> list[str]:
-    words = _WORD.findall(name)
-    return [word for word in words if len(word) >= SHORTEST_ALIAS] if len(words) > 1 else []
+    return [word for word in _WORD.findall(name) if len(word) >= SHORTEST_ALIAS]

@@ -58,7 +58,7 @@ def _in_leaf(hits: list[Found]) -> Iterator[Value]:
     for ground in sorted(by_ground, key=lambda view: view.depth):
         if _is_taken(ground, taken):
             continue
-        for start, end, value in _apart(by_ground[ground], _blocks_with_hits(ground, by_ground)):
+        for start, end, value in _apart(by_ground[ground]):
             taken[ground].append((start, end))
             yield value
 
@@ -81,23 +81,11 @@ def _is_taken(ground: View, taken: dict[View, list[tuple[int, int]]]) -> bool:
     return False
 
 
-def _blocks_with_hits(ground: View, by_ground: dict[View, list[tuple[int, int, Found]]]) -> set[tuple[int, int]]:
-    blocks = set()
-    for inner in by_ground:
-        if inner.parent is not None:
-            outer, start, end = _on_ground(inner.parent, inner.start, inner.end)
-            if outer is ground:
-                blocks.add((start, end))
-    return blocks
-
-
-def _apart(hits: list[tuple[int, int, Found]], blocks: set[tuple[int, int]]) -> Iterator[tuple[int, int, Value]]:
-    """Groups of hits that overlap. A run of opaque characters that is a block with values of its own is no value."""
+def _apart(hits: list[tuple[int, int, Found]]) -> Iterator[tuple[int, int, Value]]:
+    """Groups of hits that overlap, as one value each."""
     group: list[tuple[int, int, Found]] = []
     reach = 0
     for start, end, one in sorted(hits, key=lambda row: (row[0], row[1])):
-        if one.hit.kind == "opaque_id" and (start, end) in blocks:
-            continue
         if group and start >= reach:
             yield _one_of(group, reach)
             group = []

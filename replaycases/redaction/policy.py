@@ -6,9 +6,11 @@
      "kinds_off": ["organisation"],
      "opaque": {"on": true, "min_length": 20, "min_entropy": 3.5},
      "allowed": ["support@shop.test"],
-     "dates": "keep"}
+     "dates": "keep",
+     "aliases": "ask"}
 
-Everything but name and version may be left out. The policy's digest stands in every approval that was given under it.
+Everything but name and version may be left out. `aliases` says whether one word of a name that stands alone is put to
+a person or replaced like the name. The policy's digest stands in every approval that was given under it.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ MOST_ALLOWED = 5000
 _KINDS: tuple[str, ...] = (*get_args(Kind), "keep")
 _HUMP = re.compile(r"([a-z0-9])([A-Z])")
 _NOT_WORD = re.compile(r"[\s.-]+")
-_MEMBERS = {"name", "version", "fields", "kinds_off", "opaque", "allowed", "dates"}
+_MEMBERS = {"name", "version", "fields", "kinds_off", "opaque", "allowed", "dates", "aliases"}
 
 
 class PolicyInvalid(ValueError):
@@ -77,6 +79,7 @@ class Policy:
     opaque: Opaque = Opaque()
     allowed: frozenset[str] = field(default=frozenset(), repr=False)
     dates: Literal["keep", "shift"] = "keep"
+    aliases: Literal["ask", "replace"] = "ask"
 
 
 def read_policy(data: Any) -> Policy:
@@ -93,6 +96,7 @@ def read_policy(data: Any) -> Policy:
         opaque=Opaque(**data.get("opaque", {})),
         allowed=frozenset(text.casefold() for text in data.get("allowed", ())),
         dates=data.get("dates", "keep"),
+        aliases=data.get("aliases", "ask"),
     )
 
 
@@ -129,6 +133,8 @@ def _problems(data: Any) -> Iterator[str]:
         yield "/kinds_off: secrets and what could not be read are never switched off."
     if data.get("dates", "keep") not in ("keep", "shift"):
         yield '/dates is "keep" or "shift".'
+    if data.get("aliases", "ask") not in ("ask", "replace"):
+        yield '/aliases is "ask" or "replace".'
     yield from _opaque_problems(data.get("opaque", {}))
 
 
@@ -165,3 +171,7 @@ def _opaque_problems(opaque: Any) -> Iterator[str]:
         yield "/opaque/min_length is a whole number from 12 to 200."
     if isinstance(bits, bool) or not isinstance(bits, int | float) or not 2 <= bits <= 6:
         yield "/opaque/min_entropy is a number of bits from 2 to 6."
+
+
+BUILT_IN = read_policy({"name": "built-in", "version": "1"})
+"""What holds where a project has no policy of its own: every kind on, dates kept."""

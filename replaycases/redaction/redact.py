@@ -11,12 +11,12 @@ from replaycases.redaction.detectors.base import Context, Detector
 from replaycases.redaction.known import KnownValues
 from replaycases.redaction.leaves import changed
 from replaycases.redaction.overlaps import RANK, Value, settle
-from replaycases.redaction.places import Finding, Kind
+from replaycases.redaction.places import Certainty, Finding, Kind
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.relations import Fact, Occurrence, facts, lost
 from replaycases.redaction.residual import residual
 from replaycases.redaction.scan import Found, Source, detectors, scan, sources
-from replaycases.redaction.structure import Frame
+from replaycases.redaction.structure import OWN, Frame
 from replaycases.redaction.surrogates.surrogates import Surrogates
 from replaycases.redaction.views.edits import Edit, edited
 from replaycases.redaction.views.view import View
@@ -24,6 +24,7 @@ from replaycases.redaction.views.view import View
 LONGEST_PRESENT = 200
 """Characters of a text that stays up to which a surrogate could be mistaken for it."""
 
+_ALIASES: dict[str, Certainty] = {"ask": "suggested", "replace": "likely"}
 _SCANNED_AS = 'api_key = "{}"'
 
 
@@ -62,7 +63,7 @@ def redact(document: Any, *, policy: Policy, key: bytes) -> Redaction:
     by = detectors(policy)
     read = sources(document)
     first = scan(read, by, policy)
-    first.found.extend(KnownValues(first.found).found_in(read, first.found))
+    first.found.extend(KnownValues(first.found, _ALIASES[policy.aliases]).found_in(read, first.found))
     frame = Frame(document)
     values = settle(first.found)
     replacing = [value.found for value in values if _is_replaced(value, frame)]
@@ -71,12 +72,18 @@ def redact(document: Any, *, policy: Policy, key: bytes) -> Redaction:
     result = changed(document, surrogates.texts())
     read_again = sources(result)
     left = residual(read_again, originals=surrogates.originals, surrogates=surrogates.made(), policy=policy)
-    opened = [*first.blind, *(value.found for value in values if not _is_replaced(value, frame))]
+    standing = [value.found for value in values if not _is_replaced(value, frame)]
+    opened = [one.finding() for one in (*first.blind, *standing) if not _is_own(one, frame)]
+    own = [one.finding() for one in standing if _is_own(one, frame)]
+    seen = {*(finding.place for finding in opened), *(finding.place for finding in own)}
     return Redaction(
         document=result,
         replaced=tuple(Replacement(finding=one.finding(), surrogate=surrogates.of(one)) for one in replacing),
-        kept=tuple((one.finding(), one.hit.kept or "the policy keeps it") for one in first.kept),
-        open=(*(one.finding() for one in opened), *left),
+        kept=(
+            *((one.finding(), one.hit.kept or "the policy keeps it") for one in first.kept),
+            *((finding, "the frame of the fixture") for finding in own),
+        ),
+        open=(*opened, *(finding for finding in left if finding.place not in seen)),
         facts=before,
         lost=lost(before, facts(surrogates.found_in(read_again))),
     )
@@ -90,6 +97,13 @@ def _is_replaced(value: Value, frame: Frame) -> bool:
 def _occurrence(one: Found, text: str) -> Occurrence:
     finding = one.finding()
     return Occurrence(place=finding.place, kind=finding.kind, text=text)
+
+
+def _is_own(one: Found, frame: Frame) -> bool:
+    leaf = one.leaf
+    return not frame.may_change(leaf.pointer, in_key=leaf.kind == "key") and (
+        one.hit.kind in OWN and one.hit.detector.startswith(("field:", "opaque", "personal:uuid"))
+    )
 
 
 class _Chosen:

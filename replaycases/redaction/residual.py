@@ -16,7 +16,7 @@ from replaycases.redaction.views.view import View
 FEWEST_DIGITS = 7
 """Digits from which an original made of digits is looked for whatever stands between them."""
 
-_DIGITAL: frozenset[Kind] = frozenset({"card", "phone", "ssn", "iban", "id"})
+_DIGITAL: frozenset[Kind] = frozenset({"card", "phone", "ssn", "iban"})
 _GAP = re.compile(r"(?<=[0-9])[ ().\-/]{1,3}(?=[0-9])")
 
 

@@ -108,7 +108,15 @@ def _scan_source(source: Source, by: Sequence[Detector], policy: Policy, result:
     for view, context in source.texts():
         for detector in by:
             for hit in _hits(detector, view.text, context):
-                _sort(Found(leaf=source.leaf, view=view, hit=hit), policy, result)
+                if not _is_read_through(view, hit):
+                    _sort(Found(leaf=source.leaf, view=view, hit=hit), policy, result)
+
+
+def _is_read_through(view: View, hit: Hit) -> bool:
+    """Whether what looks like an opaque run is a block that was decoded: what it holds is looked at instead."""
+    return hit.kind == "opaque_id" and any(
+        child.units is None and child.start < hit.end and hit.start < child.end for child in view.children
+    )
 
 
 def _is_kept_whole(source: Source, fields: Detector, result: Scan) -> bool:

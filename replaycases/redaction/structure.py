@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from replaycases.redaction.places import Kind
+
 _OUTCOME = ("value/**", "error/message")
 _CLAIMS = ("prohibited_claims", "required_claims", "required_disclosures")
 _ASKED = ("request", "response", "query", "parameters", "value", "question", "decision")
@@ -61,6 +63,11 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 _VALUES = {"1.0": _values(_CONTENT_1), "2.0": _values(_CONTENT_2)}
 _KEYS = {"1.0": _keys(_CONTENT_1), "2.0": _keys(_CONTENT_2)}
+
+
+OWN: frozenset[Kind] = frozenset({"id", "opaque_id", "uuid", "username", "person", "date", "organisation"})
+"""Kinds that the frame is made of: names and digests that say which case, version and tool this is. Whatever else is
+found in it stays open."""
 
 
 class Frame:

@@ -46,7 +46,7 @@ def split(text: str) -> tuple[str, str]:
 
 
 def _replaced(part: str, words: Words, draw: Draw) -> str:
-    if part.isalpha() and (part.islower() or part.istitle()) and len(part) > 2:
+    if part.isalpha() and (part.islower() or part.istitle()) and len(part) > 1:
         return words.word(part)
     return "".join(alike(character, draw) for character in part)
 

@@ -1,0 +1,59 @@
+"""What is said of a redaction: places, kinds and counts, and never a value."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from replaycases.fixture.pointer import join, split
+from replaycases.redaction.places import Finding, Place
+from replaycases.redaction.redact import Redaction
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}|[0-9]{1,9}")
+HIDDEN = "…"
+"""In place of a member's name that may be a value itself."""
+
+
+def place_of(place: Place) -> str:
+    """Where a finding stands. A name of a member that is no plain word, or that holds the finding, is not shown."""
+    steps = split(place.pointer)
+    shown = [step if _PLAIN_NAME.fullmatch(step) else HIDDEN for step in steps]
+    if place.in_key and shown:
+        shown[-1] = HIDDEN
+    where = join("", *shown) or "/"
+    through = "".join(f" > {re.split('[:@]', name)[0]}" for name in place.path)
+    return f"{'the key ' if place.in_key else ''}{where}{through} [{place.start}:{place.end}]"
+
+
+def line_of(finding: Finding) -> str:
+    """One line for a person or a log."""
+    return f"{finding.kind} at {place_of(finding.place)}: {finding.detector}"
+
+
+def row_of(finding: Finding) -> dict[str, Any]:
+    """The same for a machine."""
+    return {
+        "kind": finding.kind,
+        "detector": finding.detector,
+        "certainty": finding.certainty,
+        "place": place_of(finding.place),
+        "length": len(finding.value),
+    }
+
+
+def as_json(redaction: Redaction) -> dict[str, Any]:
+    """The report of a redaction."""
+    return {
+        "replaced": [row_of(one.finding) for one in redaction.replaced],
+        "open": [row_of(finding) for finding in redaction.open],
+        "kept": [{**row_of(finding), "why": why} for finding, why in redaction.kept],
+        "relations_kept": len(redaction.facts) - len(redaction.lost),
+        "relations_lost": [{"relation": fact.relation, "kind": fact.kind} for fact in redaction.lost],
+    }
+
+
+def counts(redaction: Redaction) -> str:
+    """How many values of each kind were replaced, most first."""
+    kinds = Counter(one.finding.kind for one in redaction.replaced)
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "nothing"
