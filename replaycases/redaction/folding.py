@@ -1,6 +1,10 @@
-"""Lower case that keeps every character in its place."""
+"""Forms of a text that keep every character in its place."""
 
 from __future__ import annotations
+
+import re
+
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 def folded(text: str) -> str:
@@ -9,3 +13,8 @@ def folded(text: str) -> str:
     if len(lower) == len(text):
         return lower
     return "".join(character if len(character.lower()) > 1 else character.lower() for character in text)
+
+
+def encodable(text: str) -> str:
+    """`text` with U+FFFD for each lone surrogate: RE2 reads UTF-8, which has none."""
+    return text if text.isascii() else _LONE.sub("\ufffd", text)

@@ -143,6 +143,23 @@ def test_the_frame_of_a_fixture_stays_and_a_secret_in_it_is_open() -> None:
     assert [finding.place.pointer for finding in redaction.open] == ["/events/0/tool"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\ud83d jane@corp.test \\udc00",
+        "\ud83d jane@corp.test",
+        "\u202ejane@corp.test\u202c",
+        "jane@corp.test" * 3,
+        "[" * 300 + "jane@corp.test",
+        "%%%25%2 jane@corp.test &#xFFFFFF; &#0; \\U0010ffff",
+    ],
+)
+def test_odd_text_is_read_or_left_open(text: str) -> None:
+    redaction = redact({"text": text}, policy=BUILT_IN, key=KEY)
+    assert "jane@corp" not in redaction.document["text"]
+    assert redaction.open == () or text.startswith("\ud83d")
+
+
 def test_a_detector_that_raises_leaves_a_blind_place(monkeypatch: pytest.MonkeyPatch) -> None:
     from replaycases.redaction.detectors.personal import Personal
 

@@ -77,7 +77,7 @@ def test_a_value_under_any_four_layers_is_found_and_replaced_without_touching_wh
     assert result == f"{before} {SUBSTITUTE} {after}"
 
 
-@given(text=st.text(alphabet=st.characters(), max_size=60))
+@given(text=st.text(alphabet=st.characters(categories=["L", "M", "N", "P", "S", "Z", "C"]), max_size=60))
 def test_a_text_without_edits_comes_back_character_for_character(text: str) -> None:
     assert edited(read(text).root, []) == text
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from replaycases.fixture.patterns import compile_pattern
 from replaycases.redaction.detectors.base import Context, Hit
+from replaycases.redaction.folding import encodable
 from replaycases.redaction.places import Certainty
 
 _PATTERNS: tuple[tuple[str, str, Certainty], ...] = (
@@ -45,7 +47,7 @@ _PATTERNS: tuple[tuple[str, str, Certainty], ...] = (
     ),
 )
 _COMPILED = tuple((name, re.compile(pattern), certainty) for name, pattern, certainty in _PATTERNS)
-_SIGNS = re.compile(
+_SIGNS = compile_pattern(
     r"(?i:bearer|token|basic|cookie|://|pass|pwd|accountkey|sharedaccess|sharedsecret|sig|x-|authorization|key|code|pin"
     r"|secret)"
 )
@@ -61,7 +63,7 @@ class Credentials:
 
     def hits(self, text: str, context: Context) -> Iterator[Hit]:
         """The secret part of every match: the name of the header, the user's key word and the host stay."""
-        if not _SIGNS.search(text):
+        if not _SIGNS.search(encodable(text)):
             return
         for name, pattern, certainty in _COMPILED:
             for match in pattern.finditer(text):

@@ -13,7 +13,7 @@ from replaycases.redaction.check_digits import luhn_digit, mod_97
 from replaycases.redaction.detectors.base import Context, Hit
 from replaycases.redaction.places import Certainty, Kind
 
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.%+'-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_][\w-]{1,23}(?![\w@-])")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.%+'-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_][\w-]{1,23}(?![\w-])")
 _CARD = re.compile(r"(?<![\w.,-])(?:[0-9][ -]?){11,18}[0-9](?![\w-]|[.,][0-9])")
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9)[0-9]{3}([- ])(?!00)[0-9]{2}\1(?!0000)[0-9]{4}(?![\w-])")

@@ -15,7 +15,7 @@ import ahocorasick  # it ships no types
 
 from replaycases.fixture.patterns import compile_pattern
 from replaycases.redaction.detectors.base import Context, Hit
-from replaycases.redaction.folding import folded
+from replaycases.redaction.folding import encodable, folded
 
 BEFORE, AFTER = 160, 1024
 """Characters round a keyword that its rules read."""
@@ -85,6 +85,7 @@ class Rules:
 
     def hits(self, text: str, context: Context) -> Iterator[Hit]:
         """Hits of every rule one of whose keywords stands in the text."""
+        plain = encodable(text)
         windows: dict[str, list[tuple[int, int]]] = {}
         rules: dict[str, Rule] = {}
         for end, (length, named) in self._keywords.iter(folded(text)):
@@ -93,7 +94,7 @@ class Rules:
                 _widen(windows.setdefault(rule.id, []), end + 1 - length, end + 1, rule, len(text))
         for rule_id, spans in windows.items():
             for start, end in spans:
-                yield from rules[rule_id].hits(text, start, end)
+                yield from rules[rule_id].hits(plain, start, end)
 
 
 def _widen(spans: list[tuple[int, int]], start: int, end: int, rule: Rule, length: int) -> None:

@@ -63,6 +63,7 @@ class Surrogates:
         self._ranked = ranks.by_rank(key, (text for kind, text in known if kind == "id" and split(text)[1]))
         self._weeks = self._weeks_for({text for kind, text in known if kind == "date"})
         self._of: dict[tuple[Kind, str], int] = {}
+        self._spelled: dict[tuple[Kind, str], str] = {}
         self._owner: dict[str, tuple[Kind, str]] = {}
 
     def of(self, kind: Kind, text: str) -> str:
@@ -70,6 +71,12 @@ class Surrogates:
 
         Two spellings of one value (`canonical`) get one surrogate in two spellings; two values never get the same.
         """
+        spelling = (kind, text)
+        if spelling not in self._spelled:
+            self._spelled[spelling] = self._chosen(kind, text)
+        return self._spelled[spelling]
+
+    def _chosen(self, kind: Kind, text: str) -> str:
         owner = (kind, canonical(kind, text))
         if owner in self._of:
             return self._made(kind, text, self._of[owner])

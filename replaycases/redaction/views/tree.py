@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from replaycases.fixture.patterns import compile_pattern
+from replaycases.redaction.folding import encodable
 from replaycases.redaction.views import aligned
 from replaycases.redaction.views.blocks import blocks
 from replaycases.redaction.views.nested_json import Scalar, TooDeep, scalars
@@ -21,7 +22,7 @@ SPREAD = 8
 ALWAYS = 64 * 1024
 """Characters that the views of any text may hold, however short it is."""
 
-_MAY_HOLD = re.compile(r"[\\%&+{\[]|[^\x00-\x7f]|[A-Za-z0-9+/_-]{16}")
+_MAY_HOLD = compile_pattern(r"[\\%&+{\[]|[^\x00-\x7f]|[A-Za-z0-9+/_-]{16}")
 """What a text has at least that holds another reading."""
 
 _ALIGNED: tuple[tuple[str, Callable[[str], aligned.Decoded | None], Encoding], ...] = (
@@ -67,7 +68,7 @@ class _Reader:
         self._waiting = deque([self._reading.root])
 
     def read(self) -> Reading:
-        if not _MAY_HOLD.search(self._reading.root.text):
+        if not _MAY_HOLD.search(encodable(self._reading.root.text)):
             return self._reading
         while self._waiting:
             view = self._waiting.popleft()
@@ -79,7 +80,7 @@ class _Reader:
                 else:
                     self._left -= len(child.text)
                     view.children.append(child)
-                    if _MAY_HOLD.search(child.text):
+                    if _MAY_HOLD.search(encodable(child.text)):
                         self._waiting.append(child)
         return self._reading
 
