@@ -29,18 +29,17 @@ def residual(
     """
     known = _Left(originals)
     left = list(known.found_in(read))
+    made = "\n".join(sorted(surrogates))
     again = scan(read, detectors(policy), policy)
     left += again.blind
-    left += [one for one in again.found if one.hit.certainty != "suggested" and not _is_surrogate(one, surrogates)]
+    left += [one for one in again.found if one.hit.certainty != "suggested" and not _is_surrogate(one, made)]
     return tuple(one.finding() for one in left)
 
 
-def _is_surrogate(one: Found, surrogates: frozenset[str]) -> bool:
-    """Whether the hit is a surrogate, or lies in one, or holds nothing but surrogates and what stands between them."""
+def _is_surrogate(one: Found, made: str) -> bool:
+    """Whether the hit is a surrogate or lies within one."""
     text = one.text.strip()
-    if text in surrogates:
-        return True
-    return any(text in surrogate for surrogate in surrogates) or any(surrogate in text for surrogate in surrogates)
+    return bool(text) and text in made
 
 
 class _Left:

@@ -25,7 +25,8 @@ _LONG = r"U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"\\(?:{_PAIR}|u[0-9a-fA-F]{{4}}|{_LONG}|[\"'\\/bfnrt])")
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
-_QUERY = re.compile(r"[^\s\"'<>]*[?&=][^\s\"'<>]*")
+_RUN = re.compile(r"[^\s\"'<>]+")
+_QUERY = re.compile("[?&=]")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -130,11 +131,11 @@ def _unescaped(escape: str) -> str:
 
 
 def _plus_signs(text: str) -> Iterator[_Span]:
-    for query in _QUERY.finditer(text):
-        at = text.find("+", *query.span())
+    for run in _RUN.finditer(text):
+        at = text.find("+", *run.span()) if _QUERY.search(run[0]) else -1
         while at >= 0:
             yield at, at + 1, " "
-            at = text.find("+", at + 1, query.end())
+            at = text.find("+", at + 1, run.end())
 
 
 def _percent_characters(text: str) -> Iterator[_Span]:
