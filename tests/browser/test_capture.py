@@ -90,7 +90,7 @@ def expect_things(page: Page) -> None:
     page.get_by_label("Action", exact=True).first.fill("refund")
     page.get_by_label("At most", exact=True).fill("1")
     page.get_by_role("button", name=re.compile("Add it.*An action is done")).click()
-    expect(page.get_by_role("row", name=re.compile("at most 1"))).to_contain_text("held")
+    expect(page.get_by_role("row", name=re.compile("at most once"))).to_contain_text("held")
 
 
 def make(page: Page) -> None:
