@@ -93,20 +93,43 @@ def extend(actor: User, *, proposal: Proposal) -> Case:
 
 
 def end_with(actor: User, *, case: Case, brought: Iterable[Payload]) -> None:
-    """The same bytes are the same evidence. Every case of the project that holds quarantined bytes among `brought` and
-    has no end yet, because it holds them as redacted without an approval from before those were asked for, ends with
-    them from now on. In the transaction that brings them, with the project's row locked."""
+    """The same bytes are the same evidence, and end with the first who hold them. Every case of the project that holds
+    quarantined bytes among `brought` and has no end yet, because it holds them as redacted without an approval from
+    before those were asked for, ends with them from now on. Who brings them for a shorter time than another case has
+    takes nothing away unseen: its people are told. In the transaction that brings them, with the project's row
+    locked."""
     raw = Payload.objects.filter(pk__in=[payload.pk for payload in brought], expires_at__isnull=False)
     for payload in raw.filter(classification=Classification.QUARANTINED).order_by("expires_at").defer("body"):
-        endless = _holders(payload).filter(evidence_expires_at=None).select_related("project")
-        for held in endless.order_by("number"):
+        holders = _holders(payload).select_related("project").order_by("number")
+        for held in holders.filter(evidence_expires_at=None):
             _give_end(actor, held, payload, brought_by=case)
+        if payload.expires_at == case.evidence_expires_at:
+            for held in holders.filter(evidence_expires_at__gt=payload.expires_at):
+                _tell_nearer(actor, held, payload, brought_by=case)
 
 
 def _give_end(actor: User, case: Case, payload: Payload, *, brought_by: Case) -> None:
     assert payload.expires_at is not None
     case.evidence_expires_at = payload.expires_at
     case.save(update_fields=["evidence_expires_at"])
+    _record_end(actor, case, payload, brought_by)
+
+
+def _tell_nearer(actor: User, case: Case, payload: Payload, *, brought_by: Case) -> None:
+    ends = payload.expires_at
+    assert ends is not None
+    recipients.notify(
+        _told(case),
+        case=case,
+        kind=NotificationKind.EXPIRES_SOON,
+        occasion=f"expiry:shared:{case.pk}:{payload.pk}:{ends.isoformat()}",
+        text=f"{case.readable_id}: {brought_by.readable_id} brought bytes that it holds too; they end on {_day(ends)}.",
+    )
+    _record_end(actor, case, payload, brought_by)
+
+
+def _record_end(actor: User, case: Case, payload: Payload, brought_by: Case) -> None:
+    assert payload.expires_at is not None
     events.record(
         actor=actor,
         action="evidence.end_set",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -111,6 +112,24 @@ def test_bytes_that_another_case_holds_end_with_the_first_of_them(
 
 
 # --- bytes that two cases hold ---------------------------------------------------------------------------------------
+
+
+def test_bytes_that_are_brought_again_for_a_shorter_time_end_for_nobody_unseen(
+    case: Case, project: Project, responder: User
+) -> None:
+    for days in (3, 20):
+        intake.create_case(
+            responder, project=project, **factories.STATEMENT, fixture=factories.fixture(), evidence_days=days
+        )
+    case = factories.fresh(case)
+    ends, own = factories.revision(case).payload.expires_at, case.evidence_expires_at
+    assert ends is not None
+    assert own is not None
+    assert ends < timezone.now() + timedelta(days=3) < own
+    event = AuditEvent.objects.get(action="evidence.end_set")
+    assert (event.case, json.loads(event.after)["brought_by"]) == (case, "RC-2")
+    (told,) = Notification.objects.filter(case=case, user=case.created_by)
+    assert told.text == f"RC-1: RC-2 brought bytes that it holds too; they end on {expiry._day(ends)}."
 
 
 def endless(case: Case) -> str:
