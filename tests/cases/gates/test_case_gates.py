@@ -50,7 +50,7 @@ def test_a_case_with_history_may_block(of: People) -> None:
     case = factories.nonblocking(of)
     factories.with_history(of, case)
     found = states(case, "blocking", of.qa)
-    assert len(found) == 18
+    assert len(found) == 20
     assert [name for name, state in found.items() if state != "satisfied"] == NOT_APPLICABLE
 
 
