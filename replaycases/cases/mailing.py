@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -15,6 +13,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from replaycases.accounts.models import Membership, User
+from replaycases.cases import beats
 from replaycases.cases.models import Notification
 
 logger = logging.getLogger(__name__)
@@ -31,7 +30,7 @@ def mail() -> int:
     many mails were sent."""
     waiting = _waiting()
     people = list(waiting.order_by().values_list("user", flat=True).distinct()[:MOST_PEOPLE])
-    return sum(_mail(pk, list(waiting.filter(user=pk).order_by("created_at")[:MOST_LINES])) for pk in people)
+    return beats.each(User.objects.filter(pk__in=people), _mail)
 
 
 def _waiting() -> QuerySet[Notification]:
@@ -43,16 +42,16 @@ def _waiting() -> QuerySet[Notification]:
     ).exclude(user__email="")
 
 
-def _mail(user_pk: UUID, notifications: Sequence[Notification]) -> bool:
-    now = timezone.now()
-    mine = [one for one in notifications if _claim(one, now)]
+def _mail(user: User) -> bool:
+    now, told = timezone.now(), _waiting().filter(user=user).order_by("created_at")[:MOST_LINES]
+    mine = [one for one in told if _claim(one, now)]
     if not mine:
         return False
     context = {"notifications": mine, "address": settings.REPLAYCASES_BASE_URL}
     message = EmailMessage(
         subject=f"replaycases: {len(mine)} {'thing' if len(mine) == 1 else 'things'} to know",
         body=render_to_string("email/notifications.txt", context),
-        to=[User.objects.get(pk=user_pk).email],
+        to=[user.email],
     )
     try:
         message.send()

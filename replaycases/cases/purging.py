@@ -44,16 +44,23 @@ def look() -> int:
     """Destroy what is past its time, then forget the hours of the key ring that have passed. Returns how many payloads
     there were."""
     destroyed = beats.each(Project.objects.filter(pk__in=_due().values("project")), _destroy_all)
+    destroyed += beats.each(_first(_due()).select_related("project").defer("body"), _destroy_one)
     beats.each(Project.objects.filter(pk__in=_ended().values("project")), _settle)
     _forget()
     return destroyed
 
 
 def _destroy_all(project: Project) -> int:
-    destroyed = 0
-    while count := _destroy_some(project):
-        destroyed += count
+    """Batch by batch; bodies are not read."""
+    destroyed, due = 0, _first(_due().filter(project=project)).values_list("pk", flat=True)
+    while keys := list(due[:BATCH]):
+        destroyed += _destroy(project, keys)
     return destroyed
+
+
+def _destroy_one(payload: Payload) -> int:
+    """What is left because a batch failed: a row that cannot be destroyed holds up no other."""
+    return _destroy(payload.project, [payload.pk])
 
 
 def _forget() -> None:
@@ -66,6 +73,10 @@ def _forget() -> None:
 
 def _due() -> QuerySet[Payload]:
     return Payload.objects.filter(data_key__isnull=False, purged_at=None, expires_at__lte=timezone.now())
+
+
+def _first(due: QuerySet[Payload]) -> QuerySet[Payload]:
+    return due.order_by("expires_at", "pk")
 
 
 def _ended() -> QuerySet[Case]:
@@ -82,12 +93,10 @@ def _settle(project: Project) -> int:
 
 
 @transaction.atomic
-def _destroy_some(project: Project) -> int:
-    """The first batch of the project's payloads that are past their time, with what can only be read beside them.
-    Bodies are not read."""
+def _destroy(project: Project, keys: list[UUID]) -> int:
+    """Those among the project's payloads that are past their time, with what can only be read beside them."""
     lock_project(project)
-    first = _due().filter(project=project).order_by("expires_at", "pk").values_list("pk", flat=True)[:BATCH]
-    due = Q(pk__in=list(first))
+    due = Q(pk__in=_due().filter(pk__in=keys).values("pk"))
     chosen = Draft.objects.filter(capture__payload__in=Payload.objects.filter(due)).values("choices")
     rows = Payload.objects.select_for_update().filter(due | Q(pk__in=chosen), purged_at=None).defer("body")
     payloads = {payload.pk: payload for payload in rows}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 import time_machine
+from django.test import override_settings
 from django.utils import timezone
 
-from replaycases.cases import expiry, flags, purging, sealing, tasks, trace_buffer
-from replaycases.cases.models import BufferedTrace, Case, Classification
+from replaycases.accounts.models import Project
+from replaycases.cases import evidence, expiry, flags, mailing, purging, sealing, tasks, trace_buffer
+from replaycases.cases.models import BufferedTrace, Case, Classification, Notification, Payload
 from replaycases.config import celery_settings
 from tests import factories
 from tests.api.otlp_requests import as_json, chat
@@ -31,6 +34,13 @@ def fails_once(of: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> No
         return real(*args, **said)
 
     monkeypatch.setattr(of, name, failing)
+
+
+@pytest.fixture(autouse=True)
+def ring(tmp_path: Path) -> Iterator[None]:
+    """A key ring for each test alone: these forget."""
+    with override_settings(EVIDENCE_KEYS_FILE=tmp_path / "ring.json"):
+        yield
 
 
 @pytest.fixture
@@ -52,11 +62,48 @@ def test_a_purge_of_one_project_that_fails_holds_up_neither_the_other_nor_the_ri
 ) -> None:
     forgotten: list[bool] = []
     monkeypatch.setattr(sealing, "forget", lambda: forgotten.append(True))
-    fails_once(purging, "lock_project", monkeypatch)
+    locked = purging.lock_project
+
+    def failing(project: Project) -> None:
+        if project == two[0].project:
+            raise RuntimeError("as never foreseen")
+        locked(project)
+
+    monkeypatch.setattr(purging, "lock_project", failing)
     with time_machine.travel(timezone.now() + timedelta(days=31), tick=False):
         assert purging.look() == 1
         assert forgotten == [True]
+        monkeypatch.setattr(purging, "lock_project", locked)
         assert purging.look() == 1
+
+
+def test_a_payload_that_cannot_be_destroyed_holds_up_no_other_of_its_project(
+    two: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, raw = two[0].project, {"classification": Classification.QUARANTINED}
+    factories.case(project, factories.everyone(project), factories.fixture(input={"order": "o-2"}), **raw)
+    bad, destroy = two[0].current_revision, evidence.destroy
+
+    def failing(payload: Payload) -> None:
+        if bad is not None and payload.pk == bad.payload_id:
+            raise RuntimeError("as never foreseen")
+        destroy(payload)
+
+    monkeypatch.setattr(evidence, "destroy", failing)
+    with time_machine.travel(timezone.now() + timedelta(days=31), tick=False):
+        assert purging.look() == 2
+        monkeypatch.setattr(evidence, "destroy", destroy)
+        assert purging.look() == 1
+
+
+def test_a_mail_that_cannot_be_written_holds_up_no_other(
+    two: list[Case], monkeypatch: pytest.MonkeyPatch, mailoutbox: list[Any]
+) -> None:
+    with time_machine.travel(timezone.now() + timedelta(days=29, hours=1), tick=False):
+        expiry.look()
+        waiting = Notification.objects.values("user").distinct().count()
+        fails_once(mailing, "render_to_string", monkeypatch)
+        assert mailing.mail() == len(mailoutbox) == waiting - 1 > 0
 
 
 def test_a_flag_that_cannot_be_raised_holds_up_no_other(two: list[Case], monkeypatch: pytest.MonkeyPatch) -> None:
