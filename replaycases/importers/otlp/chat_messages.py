@@ -20,7 +20,7 @@ from replaycases.importers.otlp.values import json_in, standing
 from replaycases.importers.turns import ANSWERS, CALLS, PROVIDER_RUN, provider_run, turn_of
 
 JSON = Any
-_LONG = 256
+_LONG = 1024
 LOST_TEXT = "arguments were recorded as an object: how the model wrote them is lost, their JSON text is written anew"
 
 
