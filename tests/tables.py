@@ -14,6 +14,7 @@ def complete(connection: BaseDatabaseWrapper) -> None:
     """What no model declares and a migration makes."""
     with connection.schema_editor() as editor:
         import_module("replaycases.cases.migrations.0009_case_search").add_text_index(None, editor)
+        import_module("replaycases.cases.migrations.0046_capture_search").add(None, editor)
 
 
 def described(connection: BaseDatabaseWrapper) -> set[tuple[str, ...]]:
