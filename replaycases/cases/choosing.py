@@ -23,8 +23,7 @@ def choose(actor: User, *, capture: Capture, run: int, parts: Mapping[str, JSON]
     with transaction.atomic():
         policies.require_roles_locked(actor, capture.project, *CAPTURES)
         chosen = {**_chosen(capture, run), **parts}
-        given = {name: value for name, value in chosen.items() if value is not None and value not in ("", [], {})}
-        return drafts.save(actor, capture=capture, run=run, choices=given)
+        return drafts.save(actor, capture=capture, run=run, choices=chosen)
 
 
 def choose_steps(

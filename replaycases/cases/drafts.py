@@ -29,7 +29,7 @@ from replaycases.cases import (
     texts,
 )
 from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import AuditEvent, Capture, Case, Draft, Payload
+from replaycases.cases.models import AuditEvent, Capture, Case, Draft, FixtureRevision, Payload
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.effects import check_effects
 from replaycases.importers.neutral import Step
@@ -47,9 +47,11 @@ def of_run(capture: Capture, run: int) -> Draft | None:
 
 def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]) -> Draft:
     """Keep what was chosen of this run, in place of what was before, which is destroyed. `choices` holds parts of
-    `Supplied`. Raises PermissionDenied, EvidenceDestroyed for a capture whose time is over, ImportRefused for a part
-    that is malformed or cannot be of this run, ValidationError for a run that the capture does not hold."""
+    `Supplied`; None and what is empty is no choice. Raises PermissionDenied, EvidenceDestroyed for a capture whose time
+    is over, ImportRefused for a part that is malformed or cannot be of this run, ValidationError for a run that the
+    capture does not hold."""
     access.require(actor, capture.project, *CAPTURES)
+    choices = {name: value for name, value in choices.items() if value is not None and value not in ("", [], {})}
     supplied = supplied_from(choices)
     check_effects(supplied.effects)
     if not 0 <= run < capture.runs:
@@ -192,8 +194,19 @@ def revise(actor: User, *, draft: Draft, changed: str, seen: str, seen_revision:
             recorded=True,
         )
         _require_unchanged(draft)
+        _require_not_lengthened(draft.capture, revision)
         held_documents.of_steps(revision, tried.steps)
     return revision.case
+
+
+def _require_not_lengthened(capture: Capture, revision: FixtureRevision) -> None:
+    """The raw evidence of a case ends at one time, which people may have put off; that of its capture they have not."""
+    ends = revision.payload.expires_at
+    if ends is not None and ends > capture.expires_at:
+        raise InvalidTransition(
+            f"{revision.case.readable_id} is kept longer than {capture.readable_id}, and nothing lengthens a capture. "
+            "Add the revision to the case by hand, from what the case holds."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,6 +97,23 @@ def test_what_is_left_without_a_step_to_replay_makes_a_case_to_read_and_steps_th
     assert factories.revision(factories.fresh(case)).non_replayable is False
 
 
+def test_a_case_that_is_kept_longer_than_its_capture_takes_no_more_of_it(
+    of: factories.People, capture: Capture
+) -> None:
+    case = made_case(of, drafts.save(of.responder, capture=capture, run=0, choices=CHOICES))
+    Case.objects.filter(pk=case.pk).update(evidence_expires_at=capture.expires_at + timedelta(days=30))
+    draft = drafts.save(of.responder, capture=capture, run=0, choices={**CHOICES, "locale": "de"})
+    with pytest.raises(InvalidTransition, match="nothing lengthens a capture"):
+        drafts.revise(of.responder, draft=draft, changed="Where.", seen=draft.choices.digest)
+    assert factories.fresh(case).revisions.count() == 1
+
+
+@pytest.mark.parametrize("part", ["serving", "effects", "expected", "leave_out", "optional", "alternatives", "ignore"])
+def test_a_part_that_is_null_is_no_choice(of: factories.People, capture: Capture, part: str) -> None:
+    draft = drafts.save(of.responder, capture=capture, run=0, choices={"case_id": "first", part: None})
+    assert drafts.choices_of(draft) == {"case_id": "first"}
+
+
 @pytest.mark.parametrize("role", ["privacy", "owner", "qa", "engineer"])
 def test_only_responders_capture(of: factories.People, role: str) -> None:
     with pytest.raises(PermissionDenied):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.test import Client
 
 from replaycases.accounts.models import Project, User
@@ -82,4 +83,10 @@ def test_what_stands_before_and_after_steps_is_left_out(client: Client, responde
 def test_numbers_are_written_as_they_are_read() -> None:
     numbers = [1, 2, 3, 7, 9, 10]
     assert steps_form.ranges_of(numbers) == "1-3,7,9-10"
-    assert sorted(steps_form.numbers_in(steps_form.ranges_of(numbers))) == numbers
+    assert sorted(steps_form.numbers_in(steps_form.ranges_of(numbers), 10)) == numbers
+
+
+@pytest.mark.parametrize("text", ["0-3", "4-2", "3-11", "11", "1-999999", ",".join(["1-9"] * 1001)])
+def test_numbers_that_no_run_of_ten_steps_has_are_refused_before_they_are_counted_out(text: str) -> None:
+    with pytest.raises(ValidationError):
+        steps_form.numbers_in(text, 10)

@@ -15,6 +15,7 @@ from replaycases.importers.outline import Ending, StepLine
 
 # Digits of a step's number: no recording that is read has more steps.
 LONGEST_NUMBER = 6
+MOST_RANGES = 1000
 KEPT, LEFT_OUT = "kept", "out"
 
 
@@ -72,8 +73,8 @@ class Sent:
 def sent(data: QueryDict, steps: int, matching: Iterable[int]) -> Sent:
     """What a page says: its ticks, then all steps that match its filter where one button says so, then those named by
     their numbers; what is to be kept by its number wins. Raises ValidationError for what names no steps."""
-    page, ticked = numbers_in(data.get("shown", "")), {n for n in map(number, data.getlist("keep")) if n}
-    out, back = numbers_in(data.get("out_also", "")), numbers_in(data.get("keep_also", ""))
+    page, ticked = numbers_in(data.get("shown", ""), steps), {n for n in map(number, data.getlist("keep")) if n}
+    out, back = numbers_in(data.get("out_also", ""), steps), numbers_in(data.get("keep_also", ""), steps)
     before, after = _bound(data, "before"), _bound(data, "after")
     out |= set(range(1, before)) | (set(range(after + 1, steps + 1)) if after else set())
     if data.get("all") in (KEPT, LEFT_OUT):
@@ -95,15 +96,21 @@ def number(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0
 
 
-def numbers_in(text: str) -> set[int]:
-    """The numbers of steps in a text as "1-400, 512". Raises ValidationError."""
+def numbers_in(text: str, most: int) -> set[int]:
+    """The numbers of steps, 1 to `most`, in a text as "1-400, 512". Raises ValidationError."""
     found: set[int] = set()
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    parts = [part.strip() for part in text.split(",", MOST_RANGES)]
+    if len(parts) > MOST_RANGES:
+        raise ValidationError(f"At most {MOST_RANGES} numbers and ranges at once.")
+    for part in filter(None, parts):
         begin, dash, end = (side.strip() for side in part.partition("-"))
         sides = (begin, end) if dash else (begin, begin)
         if not all(side.isascii() and side.isdecimal() and len(side) <= LONGEST_NUMBER for side in sides):
             raise ValidationError(f"“{part[:40]}” names no steps. Write numbers and ranges: 1-400, 512.")
-        found |= set(range(int(sides[0]), int(sides[1]) + 1))
+        first, last = map(int, sides)
+        if not 1 <= first <= last <= most:
+            raise ValidationError(f"“{part[:40]}” names no steps: the run has steps 1 to {most}.")
+        found.update(range(first, last + 1))
     return found
 
 
