@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,9 @@ from django.db.models import BooleanField, QuerySet, Value
 from django.utils import timezone
 
 from replaycases.accounts.models import User
+from replaycases.cases import kept_queries
 from replaycases.cases.expiry import WARNINGS
+from replaycases.cases.kept_queries import Asker
 from replaycases.cases.models import Capture, Draft
 from replaycases.cases.needed_cases import MOST
 
@@ -35,19 +37,24 @@ class CaptureRow:
 
 def of(user: User, projects: Sequence[UUID]) -> list[CaptureRow]:
     """Those of the projects, the soonest to end first. One query, of two arms that each stop after `MOST` rows."""
-    there = Capture.objects.filter(purged_at=None, project__in=projects).order_by("expires_at")
-    begun = there.filter(pk__in=Draft.objects.filter(edited_by=user, case=None).values("capture"))
-    ending = there.filter(has_case=False, expires_at__lte=timezone.now() + WARNINGS[0])
+    asker = Asker(user=user, soon=timezone.now() + WARNINGS[0])
     found: dict[str, CaptureRow] = {}
-    for key, number, *rest in _arm(begun, begun=True).union(_arm(ending, begun=False), all=True):
+    for key, number, *rest in kept_queries.rows(_arms, asker, {"captures": projects}, MOST):
         row = _row(f"{key}-T{number}", *rest)
         if row.begun or row.readable_id not in found:
             found[row.readable_id] = row
     return sorted(found.values(), key=lambda row: row.expires_at)[:MOST]
 
 
-def _arm(chosen: QuerySet[Capture], *, begun: bool) -> QuerySet[Capture, Any]:
-    rows = Capture.objects.filter(pk__in=chosen.values("pk")[:MOST]).order_by()
+def _arms(asker: Asker, projects: Mapping[str, Sequence[UUID]], most: int) -> list[QuerySet[Capture, Any]]:
+    there = Capture.objects.filter(purged_at=None, project__in=projects["captures"]).order_by("expires_at")
+    begun = there.filter(pk__in=Draft.objects.filter(edited_by=asker.user, case=None).values("capture"))
+    ending = there.filter(has_case=False, expires_at__lte=asker.soon)
+    return [_arm(begun, most, begun=True), _arm(ending, most, begun=False)]
+
+
+def _arm(chosen: QuerySet[Capture], most: int, *, begun: bool) -> QuerySet[Capture, Any]:
+    rows = Capture.objects.filter(pk__in=chosen.values("pk")[:most]).order_by()
     return rows.annotate(begun=Value(begun, output_field=BooleanField())).values_list(*COLUMNS)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.utils import timezone
 
 from replaycases.accounts import roles as may
@@ -57,7 +57,7 @@ class Needs:
 
 
 def of(user: User) -> Needs:
-    """Eight queries, whoever asks; six while the tallies are remembered."""
+    """Nine queries at most, whoever asks; seven while the tallies are remembered."""
     keys, roles = _memberships(user)
     projects = frozenset(roles) if not user.is_superuser else frozenset(Project.objects.values_list("pk", flat=True))
     unread = _unread(user, projects)
@@ -127,9 +127,11 @@ def _findings(roles: Held) -> list[IncidentReport] | None:
 
 
 def _unread(user: User, projects: Iterable[UUID]) -> list[Notification]:
+    """Those of verdicts first, which the page lists and not only counts, then the newest."""
     unread = Notification.objects.filter(user=user, read_at=None).in_projects(projects)
     rows = unread.select_related("case__project", "case__current_revision").only(*_OF_NOTIFICATIONS)
-    return list(rows.order_by("-created_at")[:MOST])
+    of_verdicts = ExpressionWrapper(Q(kind=NotificationKind.VERDICT_CHANGED), BooleanField())
+    return list(rows.order_by(of_verdicts.desc(), "-created_at")[:MOST])
 
 
 # Of them all, of what they are about what is shown: a case's row is wide.

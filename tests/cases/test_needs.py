@@ -306,11 +306,13 @@ def test_proposals_wait_for_those_who_may_confirm_them_and_not_for_who_made_them
     assert needs.of(qa).proposals == [retirement]  # the older ones, which are not theirs, take no place in the list
 
 
-def test_a_changed_verdict_stays_until_it_is_seen(case: Case, owner: User) -> None:
+def test_a_changed_verdict_stays_until_it_is_seen(case: Case, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in (NotificationKind.VERDICT_CHANGED, NotificationKind.FLAGGED):
         recipients.notify([owner.pk], case=case, kind=kind, occasion=kind, text="RC-1: it changed.")
     found = needs.of(owner)
     assert ([one.kind for one in found.changed], found.unread) == (["verdict_changed"], 2)
+    monkeypatch.setattr(needs, "MOST", 1)
+    assert len(needs.of(owner).changed) == 1  # the newer message of another kind takes no place in the list
     Notification.objects.update(read_at=timezone.now())
     assert needs.of(owner).changed == []
 
