@@ -43,14 +43,16 @@ def _told(check: Check, boundary: tuple[str, ...]) -> CheckWords:
 
 
 def _counted(spec: Spec) -> str:
-    least, most = spec.get("min"), spec.get("max")
+    action, least, most = f"The action “{spec['action']}”", spec.get("min"), spec.get("max")
+    if most == 0:
+        return f"{action} never happens."
     if least == most:
-        return f"The action “{spec['action']}” happens {'never' if most == 0 else 'exactly ' + _times(most)}."
+        return f"{action} happens exactly {_times(most)}."
     bounds = [
         *([f"at least {_times(least)}"] if least is not None else []),
-        *(["never" if most == 0 else f"at most {_times(most)}"] if most is not None else []),
+        *([f"at most {_times(most)}"] if most is not None else []),
     ]
-    return f"The action “{spec['action']}” happens {' and '.join(bounds)}."
+    return f"{action} happens {' and '.join(bounds)}."
 
 
 def _times(number: int | None) -> str:
