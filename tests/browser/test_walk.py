@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from replaycases.cases import events
-from replaycases.cases.models import Boundary, Decision, LaneEntry
+from replaycases.cases.models import Boundary, Case, Decision, LaneEntry
 from tests import factories, in_process
 from tests.browser.conftest import say_why
 from tests.factories import People
@@ -62,6 +62,7 @@ def test_a_case_goes_from_its_capture_to_blocking_and_out_of_it(entered: Any, pe
     compare(responder)
     submit(responder, privacy)
     approve(responder, privacy, owner)
+    factories.no_effect(people, Case.objects.get())
     reproduce(privacy, qa)
     promote(owner, qa)
     demote(qa, lead)
