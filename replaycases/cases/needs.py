@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 from uuid import UUID
 
-from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, FilteredRelation, Q, QuerySet
 from django.utils import timezone
 
 from replaycases.accounts import roles as may
-from replaycases.accounts.models import Membership, Project, User
+from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, kept_queries, needed_captures, needed_cases, proposals, tallies
 from replaycases.cases.kept_queries import Asker
@@ -57,9 +57,9 @@ class Needs:
 
 
 def of(user: User) -> Needs:
-    """Nine queries at most, whoever asks; seven while the tallies are remembered."""
+    """Eight queries at most, whoever asks; six while the tallies are remembered."""
     keys, roles = _memberships(user)
-    projects = frozenset(roles) if not user.is_superuser else frozenset(Project.objects.values_list("pk", flat=True))
+    projects = frozenset(keys)
     unread = _unread(user, projects)
     held: frozenset[Role] = frozenset().union(*roles.values())
     return Needs(
@@ -80,12 +80,16 @@ Held = Mapping[UUID, frozenset[Role]]
 
 
 def _memberships(user: User) -> tuple[dict[UUID, str], Held]:
-    """The keys of the projects in which the person holds a role, and the roles in each."""
+    """The keys of the projects that the person sees, and their roles in each where they hold one."""
+    mine = FilteredRelation("memberships", condition=Q(memberships__user=user))
+    seen = Project.objects.order_by().annotate(mine=mine)
+    seen = seen if user.is_superuser else seen.filter(mine__isnull=False)
     keys: dict[UUID, str] = {}
     held: dict[UUID, set[Role]] = {}
-    for project, key, role in Membership.objects.filter(user=user).values_list("project", "project__key", "role"):
+    for project, key, role in seen.values_list("pk", "key", "mine__role"):
         keys[project] = key
-        held.setdefault(project, set()).add(Role(role))
+        if role is not None:
+            held.setdefault(project, set()).add(Role(role))
     return keys, {project: frozenset(roles) for project, roles in held.items()}
 
 
