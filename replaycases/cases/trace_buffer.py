@@ -35,6 +35,7 @@ ID_LENGTH = 32
 SLACK = timedelta(hours=1)
 """How much longer the bytes may be opened than they are kept: a batch goes with its traces and not by itself."""
 AT_ONCE = 1000
+FEW = 50
 _LINK = BufferedTrace.batches.through
 _OF_LINK = ("bufferedtrace", "tracebatch", "tracebatch__payload__size")
 _BY_RULE = ("token", "rule", "capture", "why_not")
@@ -311,16 +312,16 @@ def _make_room(inbox: TraceInbox, *, bytes_: int, traces: int, now: datetime) ->
 
 
 def _may_go(inbox: TraceInbox, now: datetime) -> Iterator[Sequence[UUID]]:
-    """The traces that may be dropped, many at once, in the order in which they go."""
+    """The traces that may be dropped, in the order in which they go. A full buffer mostly needs few of them."""
     quiet = now - timedelta(seconds=settings.REPLAYCASES_OTLP_QUIET_SECONDS)
     may_go = BufferedTrace.objects.filter(Q(ended=True) | Q(last_at__lt=quiet), project=inbox.project_id)
     asked = Q(pk__in=wanted().filter(project=inbox.project_id).values("pk"))
     for kind in (~asked, asked):
         in_order = may_go.filter(kind).order_by("-ended", "last_at").values_list("pk", flat=True)
-        start = 0
-        while some := list(in_order[start : start + AT_ONCE]):
+        start, size = 0, FEW
+        while some := list(in_order[start : start + size]):
             yield some
-            start += AT_ONCE
+            start, size = start + size, AT_ONCE
 
 
 def _first_to_go(parts: Iterable[Sequence[UUID]], *, bytes_: int, traces: int) -> list[UUID]:
