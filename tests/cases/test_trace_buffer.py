@@ -269,6 +269,25 @@ def test_what_is_no_request_is_refused(sender: User) -> None:
     assert not Payload.objects.exists()
 
 
+def test_the_same_trace_of_two_projects_is_two_and_neither_holds_the_other_s_spans(
+    of: factories.People, sender: User
+) -> None:
+    other = factories.people(factories.project("XX"))
+    _, secret = people.create_token(other.responder, project=other.project, name="c", scopes=["captures"], days=1)
+    theirs = tokens.authenticate(secret)
+    assert theirs is not None
+    receive(sender, as_json(chat(1)))
+    receive(theirs, as_json(chat(2)))
+    for team, number in ((of, 1), (other, 2)):
+        capture = trace_captures.capture_trace(team.responder, project=team.project, trace_id=TRACE)
+        export = envelope.read_file(evidence.read(capture.payload))
+        assert export is not None
+        assert [int(one.span_id, 16) for one in export.spans] == [number]
+        assert capture.project == team.project
+        stranger = other if team is of else of
+        assert not Capture.objects.visible_to(stranger.responder).filter(pk=capture.pk).exists()
+
+
 def test_a_trace_that_is_not_kept_is_no_capture(of: factories.People, sender: User) -> None:
     with pytest.raises(ValidationError, match="never came"):
         trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
