@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from replaycases.accounts.models import Membership, User
+from replaycases.accounts.roles import Role
 from replaycases.cases import events
 from replaycases.cases.models import (
     AuditEvent,
@@ -124,6 +125,8 @@ class Lifecycle(RuleBasedStateMachine):
         self.of = factories.people(at)
         self.roles = [set(roles) for roles in held]
         self.people = [factories.person(at, *roles) for roles in held]  # type: ignore[arg-type]
+        # Says of raw tools too that they have no effect, so that it stands beside each red.
+        self.of.vendor.memberships.create(project=at, role=Role.SECURITY_OWNER)
         made = factories.case(at, self.of.responder, document("A", "x"), classification=Classification.QUARANTINED)
         factories.describe(self.of, made)
         self.case_id, self.model = made.pk, Model(revisions=[("A", "x")], contributors={self.of.responder.pk})
@@ -518,6 +521,7 @@ class Lifecycle(RuleBasedStateMachine):
     def replay(self, case: Case) -> None:
         if not self.seen().controls.exists():
             factories.control(self.seen(), self.of.engineer)
+        factories.no_effect(self.of, case)
         factories.replayed(self.of, case)
         self.model.red.add(self.model.now)
 
