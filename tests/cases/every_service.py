@@ -200,7 +200,7 @@ def _capturing(of: factories.People) -> dict[str, Call]:
         ),
         "drafts.save": _call(of.responder, drafts.save, capture=blank.capture, run=0, choices={}),
         "drafts.make_case": _call(of.responder, drafts.make_case, draft=blank, seen=blank.choices.digest, **told),
-        "drafts.revise": _call(of.responder, drafts.revise, draft=made, changed="Who asked."),
+        "drafts.revise": _call(of.responder, drafts.revise, draft=made, changed="Who asked.", seen=made.choices.digest),
     }
 
 

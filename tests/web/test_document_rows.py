@@ -107,8 +107,12 @@ def test_a_change_of_version_is_told_as_parts_that_came_and_went() -> None:
     ("expected", "sentence"),
     [
         ({"action_counts": {"refund": {"min": 1, "max": 1}}}, "The action “refund” happens exactly once."),
+        ({"action_counts": {"refund": {"max": 0}}}, "The action “refund” never happens."),
         ({"action_counts": {"refund": {"max": 2}}}, "The action “refund” happens at most twice."),
-        ({"status": {"id": "s", "one_of": ["open", None]}}, "The workflow reports as its status “open” or no status at all."),
+        (
+            {"status": {"id": "s", "one_of": ["open", None]}},
+            "The workflow reports as its status “open” or no status at all.",
+        ),
         ({"limits": {"id": "l", "turns": 3}}, "The run makes at most 3 model calls."),
         ({"run_status": {"id": "r", "forbid": ["crashed"]}}, "The run does not end as crashed."),
         (
