@@ -72,6 +72,13 @@ def test_a_responder_captures_a_trace_and_nobody_else_is_offered_it(people: Peop
     assert "<form" not in row
 
 
+def test_the_capture_of_somebody_else_says_whose_program_sent_it(people: People, sent: BufferedTrace) -> None:
+    other = factories.person(people.project, Role.RESPONDER)
+    client_of(other).post(f"{TRACES}{sent.pk}/capture/")
+    html = html_of(people.viewer, "/captures/RC-T1/")
+    assert re.search(rf"Sent by programs of</dt><dd>{people.responder}<p", html)
+
+
 def test_why_a_trace_was_not_captured_is_said(people: People, sent: BufferedTrace) -> None:
     other = BufferedTrace.objects.get(trace_id=OTHER)
     answer = client_of(people.responder).post(f"{TRACES}{other.pk}/capture/", follow=True)

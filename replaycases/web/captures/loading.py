@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import drafts, evidence, outlines
-from replaycases.cases.models import Capture, Draft
+from replaycases.cases import behalf, drafts, evidence, outlines
+from replaycases.cases.models import Capture, Draft, Origin
 from replaycases.cases.outlines import Outline
 from replaycases.fixture.findings import Finding
 from replaycases.importers.findings import ImportRefused
@@ -68,6 +68,12 @@ def docket(capture: Capture, user: User, *, run: int | None = None, tab: str = "
         "may_capture": access.has_any(user, capture.project, CAPTURES),
         "lacking": access.lacking(capture.project, CAPTURES),
     }
+
+
+def senders_of(capture: Capture) -> list[User]:
+    """Whose programs sent what a collector brought, beside who captured it."""
+    known = behalf.senders_of(capture) if capture.origin == Origin.OTLP else set()
+    return list(User.objects.filter(pk__in=known).order_by("username")) if known else []
 
 
 def drafts_of(capture: Capture) -> dict[int, Draft]:

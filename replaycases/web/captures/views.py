@@ -113,6 +113,7 @@ def capture_detail(request: HttpRequest, capture_id: CaptureId) -> HttpResponse:
         "shown": shown,
         "report": report_page.view_of(shown.outline.report) if shown.outline else None,
         "drafts": loading.drafts_of(capture),
+        "senders": loading.senders_of(capture),
         "reports": incident_reports.about(capture).select_related("case__project").order_by("reported_at"),
     }
     if capture.runs > 1 and not shown.destroyed:
