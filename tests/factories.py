@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 from zlib import crc32
 
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -158,6 +159,7 @@ def case(
     return made
 
 
+@transaction.atomic
 def released(of: FixtureRevision | Control, classification: Classification = Classification.REDACTED) -> None:
     """Its bytes are what an approval makes of them: for tests in which that is not the point. The case ends no more
     where it holds nothing else that is raw."""
