@@ -36,16 +36,14 @@ services:
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
 	@files=$$(find templates -name '*.html'); test -z "$$files" || $(BIN)/djade --check --target-version 5.2 $$files
-	$(BIN)/python manage.py makemigrations --check --dry-run --verbosity 0
-	$(BIN)/python manage.py check --fail-level WARNING
+	@$(BIN)/mypy & types=$$!; $(BIN)/lint-imports && $(BIN)/python manage.py check --fail-level WARNING && \
+		$(BIN)/python manage.py makemigrations --check --dry-run --verbosity 0; others=$$?; wait $$types && exit $$others
 
 # What differs between databases: services and their SQL, and the pages with SQL of their own. Races and kills start a
 # PostgreSQL of their own wherever they run; rules, words and pure functions ask no database.
 ON_POSTGRESQL := tests/accounts tests/cases $(addprefix tests/web/test_,case_list.py home.py queries.py)
-APART := --ignore=tests/cases/gates --ignore=tests/accounts/test_admin.py $(foreach name,archives demo details failure_statement key_ring key_rotation \
+APART := --ignore=tests/cases/gates --ignore=tests/accounts/test_admin.py $(foreach name,archives demo details failure_statement key_ring key_rotation migrations \
 	lifecycle_docs lifecycle_properties outlines people_at_once policies previews processes purging registry rules sealed_at_rest serve \
 	sqlite workers,--ignore=tests/cases/test_$(name).py)
 

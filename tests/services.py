@@ -38,6 +38,13 @@ def postgresql_missing() -> str | None:
     return None if _postgresql_bin() else "install the package postgresql (make test does so as root on Debian)"
 
 
+def postgresql_tool(name: str) -> Path:
+    """Its pg_dump or psql, which runs as anybody."""
+    tools = _postgresql_bin()
+    assert tools is not None
+    return tools / name
+
+
 def redis_missing() -> str | None:
     """Why no Redis server can be started here, or None."""
     return (

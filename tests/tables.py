@@ -25,8 +25,11 @@ def described(connection: BaseDatabaseWrapper) -> set[tuple[str, ...]]:
             rows = cursor.fetchall()
             return {(table, part) for kind, table, sql in rows for part in (_parts(sql) if kind == "table" else [sql])}
         cursor.execute(_POSTGRESQL)
-        return {tuple(map(str, row)) for row in cursor.fetchall()}
+        return {tuple(_CASTS.sub("", str(value)) for value in row) for row in cursor.fetchall()}
 
+
+# They stand elsewhere in the same condition once it went through a dump.
+_CASTS = re.compile(r"::(text|character varying)(\[\])?|[()]")
 
 _POSTGRESQL = """
 SELECT attrelid::regclass::text, attname, format_type(atttypid, atttypmod), attnotnull::text, attidentity::text

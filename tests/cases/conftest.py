@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import fcntl
 import itertools
+import os
 import shutil
+import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import psycopg
@@ -26,17 +29,37 @@ def project() -> Project:
 
 
 @pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_by_the_first(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """The file of that name, which whichever of pytest's workers comes first makes for all."""
+    own = tmp_path_factory.getbasetemp()
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def made(name: str, make: Callable[[Path], None]) -> Path:
+        with (folder / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / name).exists():
+                make(folder / f"{name}.new")
+                (folder / f"{name}.new").rename(folder / name)
+        return folder / name
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(
+    made_by_the_first: Callable[[str, Callable[[Path], None]], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A migrated, empty database file."""
-    folder = tmp_path_factory.mktemp("sqlite")
-    deployments.migrated({"REPLAYCASES_VAR": str(folder)})
-    path = folder / "replaycases.sqlite3"
-    # Fold the write-ahead log in, so that the file alone is the database.
-    subprocess.run(
-        ["python3", "-c", f"import sqlite3; sqlite3.connect({str(path)!r}).execute('PRAGMA wal_checkpoint(TRUNCATE)')"],
-        check=True,
-    )
-    return path
+
+    def make(path: Path) -> None:
+        folder = tmp_path_factory.mktemp("sqlite")
+        deployments.migrated({"REPLAYCASES_VAR": str(folder)})
+        with closing(sqlite3.connect(folder / "replaycases.sqlite3")) as database:
+            # Fold the write-ahead log in, so that the file alone is the database.
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (folder / "replaycases.sqlite3").rename(path)
+
+    return made_by_the_first("migrated.sqlite3", make)
 
 
 @pytest.fixture(scope="session")
@@ -47,14 +70,31 @@ def postgresql() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgresql_template(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+def postgresql_template(
+    postgresql: str,
+    made_by_the_first: Callable[[str, Callable[[Path], None]], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> str:
     """A migrated, empty database `template` in the cluster."""
-    with psycopg.connect(postgresql_dsn(postgresql), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE template")
-    folder = tmp_path_factory.mktemp("postgresql")
-    url = postgresql.removesuffix("postgres") + "template"
-    deployments.migrated({"REPLAYCASES_VAR": str(folder), "DATABASE_URL": url, **SECRET})
+    cluster = postgresql.removesuffix("postgres")
+
+    def make(path: Path) -> None:
+        _create(postgresql, "migrated")
+        folder = tmp_path_factory.mktemp("postgresql")
+        deployments.migrated({"REPLAYCASES_VAR": str(folder), "DATABASE_URL": f"{cluster}migrated", **SECRET})
+        dump = [services.postgresql_tool("pg_dump"), "--file", path, postgresql_dsn(f"{cluster}migrated")]
+        subprocess.run(dump, check=True)
+
+    dumped = made_by_the_first("migrated.sql", make)
+    _create(postgresql, "template")
+    load = [services.postgresql_tool("psql"), "-qX", "-v", "ON_ERROR_STOP=1", "-f", dumped]
+    subprocess.run([*load, postgresql_dsn(f"{cluster}template")], check=True, stdout=subprocess.DEVNULL)
     return postgresql
+
+
+def _create(cluster: str, name: str, *, of: str = "template1") -> None:
+    with psycopg.connect(postgresql_dsn(cluster), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {of}")
 
 
 _databases = itertools.count(1)
@@ -79,8 +119,7 @@ def deployment(request: pytest.FixtureRequest, django_db_blocker: DjangoDbBlocke
             services.require("redis-server", services.redis_missing())
             cluster = request.getfixturevalue("postgresql_template")
             name = f"deployment{next(_databases)}"
-            with psycopg.connect(postgresql_dsn(cluster), autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {name} TEMPLATE template")
+            _create(cluster, name, of="template")
             redis = stack.enter_context(services.redis_server())
             url = cluster.removesuffix("postgres") + name
             env = {**deployments.QUICK, **SECRET, "REPLAYCASES_VAR": str(folder), "DATABASE_URL": url}
