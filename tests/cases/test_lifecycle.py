@@ -334,6 +334,7 @@ def again_nonblocking(of: factories.People, case: Case, data: bytes) -> Case:
     factories.approve_expectation(of, case)
     control = seen(case).controls.get()
     lifecycle.approve_control(of.privacy, control=control, fixture_hash=control.fixture_hash)
+    factories.no_effect(of, case)
     lifecycle.mark_reproduced(of.qa, case=case, fixture_hash=seen(case).fixture_hash)
     factories.promoted(of, case, LaneName.NONBLOCKING)
     return factories.fresh(case)
