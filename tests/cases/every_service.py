@@ -61,10 +61,10 @@ from tests.importers.transcripts import answers, asks, call, says, transcript, u
 # What takes an actor and decides nothing: questions, exports that are read, and parts of a service's transaction.
 NO_SERVICE = {
     "audit_export": {"export", "export_case"},
-    "behalf": {"in_event", "require_member"},
+    "behalf": {"in_event", "note_senders", "require_member"},
     "captures": {"recording_of"},
     "drafts": {"imported"},
-    "decisions": {"own_work", "own_work_of", "record", "require_not_author"},
+    "decisions": {"last_approval", "own_work", "own_work_of", "record", "require_not_author"},
     "declaring": {"declare"},
     "details": {"why_not_confirm"},
     "events": {"record"},

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import executing, jobs, raw_reads
+from replaycases.cases import executing, jobs, outlines, raw_reads
 from replaycases.cases.models import Capture, Case, Classification, Comparison, Payload, Run, RunState
 from tests import factories
 from tests.cases.test_captures import TRACE
@@ -53,6 +53,7 @@ def locked(project: Project, everyone: User, settings: Any, tmp_path: Path) -> C
     for of in ({"case": case}, {"capture": Capture.objects.get()}):
         raw_reads.begin(everyone, **of, reason="ticket 4711")
     settings.EVIDENCE_KEYS_FILE.write_text(settings.EVIDENCE_KEYS_FILE.read_text()[:40])
+    outlines._remembered.cache_clear()
     return case
 
 
