@@ -43,6 +43,8 @@ def test_a_draft_waits_for_who_began_it_until_there_is_a_case(of: factories.Peop
     said = {name: factories.STATEMENT[name] for name in ("title", "trigger", "prohibited_outcome", "deciding_evidence")}
     drafts.make_case(of.responder, draft=draft, seen=draft.choices.digest, **said)
     assert waiting(of.responder) == []
+    Capture.objects.update(expires_at=timezone.now() + timedelta(days=2))
+    assert waiting(other) == []
 
 
 def test_what_ends_soon_without_a_case_waits_for_every_responder(of: factories.People) -> None:

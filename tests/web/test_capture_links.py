@@ -36,6 +36,15 @@ def test_a_case_and_its_capture_lead_to_each_other(project: Project, responder: 
     assert "its evidence was destroyed" in page(viewer, f"/cases/{case.readable_id}/")
 
 
+def test_a_case_names_no_capture_of_another_project(project: Project, responder: User) -> None:
+    factories.drafted(project, responder)
+    other = factories.project("XX")
+    stranger = factories.everyone(other)
+    case = factories.case(other, stranger)
+    Draft.objects.update(case=case)
+    assert "RC-T1" not in page(client_of(stranger), f"/cases/{case.readable_id}/")
+
+
 def test_the_search_in_the_bar_finds_captures_beside_cases(project: Project, responder: User) -> None:
     factories.drafted(project, responder)
     found = page(client_of(responder), "/cases/?q=rc-t1")
