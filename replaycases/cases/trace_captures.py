@@ -149,7 +149,7 @@ def _why_not(trace: BufferedTrace) -> str:
     if not tokens.live().filter(pk=trace.token_id).exists():
         return f"The token {trace.token.prefix}… that sent it is revoked or expired: nothing is captured in its name."
     if _made_of(trace).count() >= MOST_BY_RULE:
-        return f"A rule captures a trace {MOST_BY_RULE} times at most. Capture it by hand for what came since."
+        return f"It was captured {MOST_BY_RULE} times: a rule does no more. Capture it by hand for what came since."
     return ""
 
 

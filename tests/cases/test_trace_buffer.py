@@ -462,7 +462,7 @@ def test_a_trace_of_which_more_comes_all_the_time_is_captured_by_rule_a_few_time
         captured.append(trace_captures.look())
     assert captured == [1, 1, 1, 0, 0, 0]
     trace = BufferedTrace.objects.get()
-    assert "3 times at most" in trace.why_not
+    assert "captured 3 times" in trace.why_not
     assert trace.capture == Capture.objects.latest("number")
     trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
     assert Capture.objects.count() == 4
