@@ -36,6 +36,7 @@ from replaycases.cases.models import (
     Notification,
     NotificationCursor,
     Payload,
+    ProjectFigures,
     Proposal,
     Provenance,
     RawRead,
@@ -311,6 +312,12 @@ class AuditEventAdmin(ReadOnlyAdmin[AuditEvent]):
     list_select_related = ["actor", "project"]
     search_fields = ["action", "object_id"]
     ordering = ["-sequence"]
+
+
+@admin.register(ProjectFigures)
+class ProjectFiguresAdmin(ReadOnlyAdmin[ProjectFigures]):
+    list_display = ["project", "counted_at"]
+    ordering = ["project__key"]
 
 
 @admin.register(AuditHead, NotificationCursor)

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
                 (
                     "project",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
+                        on_delete=django.db.models.deletion.PROTECT,
                         primary_key=True,
                         related_name="+",
                         serialize=False,

@@ -14,7 +14,7 @@ class ProjectFigures(models.Model):
     """How many cases stand where (`tallies`) and how the lanes ran (`health`), as of `counted_at`. Nothing is decided
     by it. Only `cases.counting` writes it."""
 
-    project = models.OneToOneField(Project, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    project = models.OneToOneField(Project, primary_key=True, on_delete=models.PROTECT, related_name="+")
     counted_at = models.DateTimeField()
     tallies = models.JSONField(encoder=DjangoJSONEncoder)
     health = models.JSONField(encoder=DjangoJSONEncoder)
