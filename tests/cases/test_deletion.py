@@ -31,8 +31,8 @@ from tests import factories
 from tests.api import world
 
 # Rows that come and go: who holds a role now, who owns a boundary now, news that was told, places in a queue. Bytes go
-# when their time is over, and only while nothing refers to them; so does what a collector sent and nobody captured. What
-# is counted is counted again.
+# when their time is over, and only while nothing refers to them; so does what a collector sent and nobody captured.
+# What is counted is counted again.
 COME_AND_GO = {Membership, CaseOwner, Notification, NotificationCursor, AuditHead, Payload} | {
     BufferedTrace,
     ProjectFigures,
