@@ -1,4 +1,4 @@
-"""History, the daily run, the policy of a lane, and promotion of many cases at once."""
+"""History, the daily run, and the policy of a lane."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from datetime import timedelta
 import pytest
 import time_machine
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, User
@@ -280,87 +278,6 @@ def test_only_qa_sets_a_policy_and_no_token_does(of: People) -> None:
     for actor in (of.owner, of.engineer, by_token):
         with pytest.raises(PermissionDenied):
             lanes.set_policy(actor, lane=lane, repeated_runs=2, minimum_history=2)
-
-
-# --- many at once ---------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def ready(of: People) -> list[Case]:
-    return [factories.reproduced(of, factories.fixture(case_id=f"case-{number}")) for number in range(3)]
-
-
-def chosen(cases: list[Case]) -> list[tuple[Case, str]]:
-    return [(case, factories.revision(case).fixture_hash) for case in cases]
-
-
-def test_a_preview_says_row_by_row_what_would_move_and_moves_nothing(of: People, ready: list[Case]) -> None:
-    factories.promoted(of, ready[1], LaneName.NONBLOCKING)
-    Provenance.objects.filter(case=ready[2]).update(trace_id="")
-    found = lanes.preview(of.qa, cases=ready, lane=LaneName.NONBLOCKING)
-    assert [row.case for row in found] == ready
-    assert [row.will_move for row in found] == [True, False, False]
-    assert found[1].why == "It stands there already."
-    assert found[2].why == "Provenance complete: Not recorded: the trace."
-    assert LaneEntry.objects.count() == 1
-
-
-def test_a_preview_says_who_may_not(of: People, ready: list[Case]) -> None:
-    assert all("needs the role" in row.why for row in lanes.preview(of.owner, cases=ready, lane=LaneName.NONBLOCKING))
-
-
-def test_a_preview_of_many_takes_as_many_queries_as_of_one(of: People, ready: list[Case]) -> None:
-    counted = []
-    for cases in (ready[:1], ready):
-        with CaptureQueriesContext(connection) as queries:
-            lanes.preview(of.qa, cases=cases, lane=LaneName.BLOCKING)
-        counted.append(len(queries))
-    assert counted[0] == counted[1] <= 9
-
-
-def test_each_row_moves_or_stays_by_itself(of: People, ready: list[Case]) -> None:
-    Provenance.objects.filter(case=ready[0]).update(trace_id="")
-    rows = chosen(ready)
-    rows[1] = (ready[1], "sha256:another")
-    outcomes = lanes.promote_many(of.qa, chosen=rows, lane=LaneName.NONBLOCKING, note="Together.")
-    assert [row.moved for row in outcomes] == [False, False, True]
-    assert "Provenance complete" in outcomes[0].why
-    assert "Look again" in outcomes[1].why
-    assert standing(ready[2]).note == "Together."
-    assert LaneEntry.objects.count() == 1
-
-
-def test_a_row_that_fails_on_our_side_does_not_stop_the_others(
-    of: People, ready: list[Case], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    promote = lifecycle.promote
-
-    def failing(actor: User, *, case: Case, **options: object) -> object:
-        if case == ready[0]:
-            raise RuntimeError("alice@example.org")
-        return promote(actor, case=case, **options)
-
-    monkeypatch.setattr(lifecycle, "promote", failing)
-    outcomes = lanes.promote_many(of.qa, chosen=chosen(ready), lane=LaneName.NONBLOCKING, note="")
-    assert [row.moved for row in outcomes] == [False, True, True]
-    assert "RuntimeError" in outcomes[0].why
-    assert "alice" not in outcomes[0].why
-
-
-def test_one_case_named_twice_moves_once(of: People, ready: list[Case]) -> None:
-    outcomes = lanes.promote_many(of.qa, chosen=chosen([ready[0]] * 2), lane=LaneName.NONBLOCKING, note="")
-    assert [row.moved for row in outcomes] == [True, False]
-
-
-def test_too_many_at_once_are_refused_before_the_first(
-    of: People, ready: list[Case], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lanes, "MOST_AT_ONCE", 2)
-    with pytest.raises(ValidationError, match="At most 2"):
-        lanes.promote_many(of.qa, chosen=chosen(ready), lane=LaneName.NONBLOCKING, note="")
-    with pytest.raises(ValidationError, match="At most 2"):
-        lanes.preview(of.qa, cases=ready, lane=LaneName.NONBLOCKING)
-    assert not LaneEntry.objects.exists()
 
 
 def test_a_lanes_own_run_leaves_no_verdict_standing_until_it_ended(of: People, inside: Case) -> None:
