@@ -53,6 +53,9 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
     if not one.lane[1:] and len(every) > 1:
         text = f"the file holds {len(every)} conversations: the others are runs of their own"
         notes.append(Note(kind="left_out", source="", text=text))
+    if models:
+        text, cost = "sessions do not keep the system prompt", "what the model was told before the session is unknown"
+        notes.append(Note(kind="content_lost", source="", text=text, cost=cost, boundary="model"))
     if file.cut_line:
         notes.append(Note(kind="sequence_gap", source="", text="the last line of the file breaks off"))
     return NeutralRun(

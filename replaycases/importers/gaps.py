@@ -10,7 +10,7 @@ from replaycases.importers.completeness import is_whole, replayable_steps
 from replaycases.importers.effects import unused_rules
 from replaycases.importers.filling import names_tools
 from replaycases.importers.findings import Gap
-from replaycases.importers.neutral import ModelStep, NeutralRun, Step, ToolStep
+from replaycases.importers.neutral import ModelStep, NeutralRun, NoteKind, Step, ToolStep
 from replaycases.importers.supplied import DECLARABLE_NONE, Supplied
 
 JSON = Any
@@ -31,6 +31,7 @@ def gaps_in(run: NeutralRun, supplied: Supplied, kept: Sequence[Step]) -> tuple[
         _about_boundaries(run, supplied),
         _about_effects(run, supplied),
         _about_steps(run, supplied),
+        _about_notes(run, kept),
     )
     return tuple(gap for gaps in found for gap in gaps)
 
@@ -139,6 +140,19 @@ def _about_steps(run: NeutralRun, supplied: Supplied) -> Iterator[Gap]:
     yield from _left_out(run, supplied)
     if run.ends_on_answer:
         yield _said("ending", "the recording ends with a tool's answer: trim it if the workflow goes on from there")
+
+
+def _about_notes(run: NeutralRun, kept: Sequence[Step]) -> Iterator[Gap]:
+    """What a reader of the file was told and that takes something away from the steps `kept`, or from none in
+    particular. A call without an answer is no gap: it is in the fixture only where somebody left it out."""
+    at = {step.source: f"/events/{place}" for place, step in enumerate(kept)}
+    elsewhere = {step.source for step in run.steps} - at.keys()
+    places: dict[tuple[NoteKind, str], dict[str, None]] = {}
+    for note in run.notes:
+        if note.cost and note.kind != "call_without_result" and note.source not in elsewhere:
+            places.setdefault((note.kind, note.cost), {})[at.get(note.source, "/events")] = None
+    for (kind, cost), pointers in places.items():
+        yield Gap(name=kind, pointers=tuple(pointers), cost=cost)
 
 
 def _left_out(run: NeutralRun, supplied: Supplied) -> Iterator[Gap]:

@@ -58,7 +58,7 @@ def types(found: NeutralRun) -> list[type]:
 
 
 def kinds(found: NeutralRun) -> list[str]:
-    return [note.kind for note in found.notes]
+    return [note.kind for note in found.notes if "system prompt" not in note.text]
 
 
 def tools(found: NeutralRun) -> list[ToolStep]:
@@ -204,8 +204,13 @@ def test_anything_else_is_not_recognised(document: JSON) -> None:
 def test_what_the_provider_ran_and_a_line_that_is_older_than_the_one_before_are_noted() -> None:
     own = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}}
     found = read(line("u1", None, "user", "hi", 5), line("a1", "u1", "assistant", [own, text("so")], 2))
-    assert sorted((note.kind, note.source) for note in found.notes) == [
+    assert sorted((note.kind, note.source) for note in found.notes if note.source) == [
         ("clock_contradiction", "/1"),
         ("server_side", "/1/message/content/0"),
     ]
     assert tools(found) == []
+
+
+def test_a_session_is_never_as_if_its_system_prompt_were_known() -> None:
+    [told] = [note for note in read(*SESSION).notes if "system prompt" in note.text]
+    assert (told.kind, told.boundary, bool(told.cost)) == ("content_lost", "model", True)

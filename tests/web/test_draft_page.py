@@ -20,6 +20,11 @@ def said_of(settings: Any) -> str:
         offered=None,
         identity=False,
         system=False,
+        prompt_version=None,
+        time_zone=None,
+        locale=None,
+        recorded_by={},
+        tells_tools=False,
     )
     form = RunRecordForm(None, choices={}, called=())
     return parts_of(form, record, None, {})["serving_settings"].note
