@@ -106,6 +106,23 @@ def test_a_payload_that_was_changed_is_reported_and_its_key_stays_and_holds_up_n
 
 
 @pytest.mark.django_db
+def test_a_ring_that_is_lost_is_made_anew_by_a_rotation_and_by_nothing_else(ring: RingFile) -> None:
+    project = factories.project()
+    lost, text = stored(project), ring.path.read_text()
+    ring.path.unlink()
+    for use in (lambda: stored(project, b"another"), lambda: opened(lost), sealing.forget):
+        with pytest.raises(key_ring.RingInvalid):
+            use()
+    ring.path.write_text(text)
+    assert opened(lost) == SECRET
+    ring.path.unlink()
+    assert "There was no key ring" in rotated()
+    assert opened(stored(project, b"another")) == b"another"
+    with pytest.raises(evidence.EvidenceDamaged, match="key is not in the key ring"):
+        opened(lost)
+
+
+@pytest.mark.django_db
 def test_there_is_one_rotation_at_a_time(ring: RingFile) -> None:
     with ring.alone(), pytest.raises(CommandError, match="another rotation"):
         rotated()
