@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -24,6 +24,14 @@ def choose(actor: User, *, capture: Capture, run: int, parts: Mapping[str, JSON]
         policies.require_roles_locked(actor, capture.project, *CAPTURES)
         chosen = {**_chosen(capture, run), **parts}
         return drafts.save(actor, capture=capture, run=run, choices=chosen)
+
+
+def change(actor: User, *, capture: Capture, run: int, part: str, into: Callable[[JSON], JSON]) -> Draft:
+    """Set this part to what `into` makes of it as it stands (None: nothing was chosen), so that of two people who
+    change it at once neither undoes the other. Raises as `choose`, and whatever `into` raises."""
+    with transaction.atomic():
+        policies.require_roles_locked(actor, capture.project, *CAPTURES)
+        return choose(actor, capture=capture, run=run, parts={part: into(_chosen(capture, run).get(part))})
 
 
 def choose_steps(

@@ -195,6 +195,14 @@ def _capturing(of: factories.People) -> dict[str, Call]:
         "choosing.choose": _call(
             of.responder, choosing.choose, capture=blank.capture, run=0, parts={"locale": "de-DE"}
         ),
+        "choosing.change": _call(
+            of.responder,
+            choosing.change,
+            capture=blank.capture,
+            run=0,
+            part="time_zone",
+            into=lambda there: "Europe/Berlin",
+        ),
         "choosing.choose_steps": _call(
             of.responder, choosing.choose_steps, capture=made.capture, run=0, shown={1}, kept={1}, ends_after=2
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -104,6 +105,13 @@ def test_a_part_is_changed_and_the_others_stay(of: factories.People, capture: Ca
     choosing.choose(of.responder, capture=capture, run=0, parts=NAMED)
     draft = choosing.choose(of.responder, capture=capture, run=0, parts={"case_id": "other", "incident_id": ""})
     assert drafts.choices_of(draft) == {"case_id": "other", "frozen_at": NAMED["frozen_at"]}
+
+
+def test_a_part_is_changed_as_it_stands_and_not_as_it_was_seen(of: factories.People, capture: Capture) -> None:
+    change = partial(choosing.change, of.responder, capture=capture, run=0, part="leave_out")
+    for step in (1, 2):
+        draft = change(into=lambda there, step=step: [*(there or ()), step])
+    assert drafts.choices_of(draft) == {"leave_out": [1, 2]}
 
 
 def steps(of: factories.People, capture: Capture, shown: range, kept: set[int], end: int | None = None) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -21,6 +23,8 @@ from replaycases.web.captures.json_field import JsonField
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.forms import StyledForm
 from replaycases.web.scope import user_of
+
+GONE = "Somebody took this check out since you looked. Look again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +55,8 @@ def expectation(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
     form = ExpectedForm(request.POST)
     if not form.is_valid():
         return _render(request, capture, run, text=form)
-    return _kept(request, capture, run, form.cleaned_data["expected"] or {}, "The expectation is kept in the draft.")
+    said = form.cleaned_data["expected"] or {}
+    return _kept(request, capture, run, lambda there: said, "The expectation is kept in the draft.")
 
 
 @login_required
@@ -64,10 +69,9 @@ def add_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResp
     form = kind.form(request.POST, kind=kind.name)
     if not form.is_valid():
         return _render(request, capture, run, refused=form, kind=kind.name)
-    expected = expectation_edit.added(
-        _expected(capture, run), kind.of, form.spec(), is_incident=form.cleaned_data.get("incident", False)
-    )
-    return _kept(request, capture, run, expected, "The check is added.")
+    is_incident, spec = form.cleaned_data.get("incident", False), form.spec()
+    added = partial(expectation_edit.added, kind=kind.of, spec=spec, is_incident=is_incident)
+    return _kept(request, capture, run, added, "The check is added.")
 
 
 @login_required
@@ -78,27 +82,33 @@ def change_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
     expected = _expected(capture, run)
     part = expectation_edit.part_of(expected, request.POST.get("check", ""), request.POST.get("part", ""))
     if part is None:
-        raise InvalidTransition("Somebody took this check out since you looked. Look again.")
+        raise InvalidTransition(GONE)
     form = BY_NAME[part.form].form(request.POST, kind=part.form, shown=part.spec)
     if form.is_valid():
         is_incident = form.cleaned_data.get("incident", False)
+        changed = partial(_changed, part=part, spec=form.spec(), is_incident=is_incident)
         try:
-            document = expectation_edit.changed(expected, part, form.spec(), is_incident=is_incident)
+            return _kept(request, capture, run, changed, "The check is changed.")
         except ValueError as taken:
             form.add_error("id" if "id" in form.fields else "action", f"There is a check {taken} already.")
-        else:
-            return _kept(request, capture, run, document, "The check is changed.")
     return _render(request, capture, run, changing=Changing(part=part, form=form))
+
+
+def _changed(
+    there: dict[str, Any], part: expectation_edit.Part, spec: dict[str, Any], is_incident: bool
+) -> dict[str, Any]:
+    if expectation_edit.part_of(there, part.check, part.name) is None:
+        raise InvalidTransition(GONE)
+    return expectation_edit.changed(there, part, spec, is_incident=is_incident)
 
 
 @login_required
 @require_POST
 def remove_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
     capture = drafted(request, capture_id, run)
-    expected = expectation_edit.removed(
-        _expected(capture, run), request.POST.get("check", ""), request.POST.get("part", "")
-    )
-    return _kept(request, capture, run, expected, "The check is taken out.")
+    check, part = request.POST.get("check", ""), request.POST.get("part", "")
+    removed = partial(expectation_edit.removed, check=check, part=part)
+    return _kept(request, capture, run, removed, "The check is taken out.")
 
 
 @login_required
@@ -106,12 +116,14 @@ def remove_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
 def choose_incident(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
     """Which of the checks are the incident."""
     capture = drafted(request, capture_id, run)
-    expected = expectation_edit.with_boundary(_expected(capture, run), request.POST.getlist("incident"))
-    return _kept(request, capture, run, expected, "Which checks are the incident is kept.")
+    incident = partial(expectation_edit.with_boundary, checks=request.POST.getlist("incident"))
+    return _kept(request, capture, run, incident, "Which checks are the incident is kept.")
 
 
-def _kept(request: HttpRequest, capture: Capture, run: int, expected: dict[str, Any], done: str) -> HttpResponse:
-    choosing.choose(user_of(request), capture=capture, run=run, parts={"expected": expected})
+def _kept(
+    request: HttpRequest, capture: Capture, run: int, into: Callable[[dict[str, Any]], dict[str, Any]], done: str
+) -> HttpResponse:
+    choosing.change(user_of(request), capture=capture, run=run, part="expected", into=lambda there: into(there or {}))
     messages.success(request, done)
     return redirect("capture_expectation", capture.readable_id, run)
 
