@@ -41,9 +41,11 @@ def rotate() -> Rotated:
     """Raises RingInvalid for a ring that cannot be read or changed, or while another rotation is at work."""
     file = sealing.file()
     with file.alone():
-        began, (moved, dropped) = "resumed", _go_on(file)
+        began, (moved, dropped) = "resumed", _go_on(file) if _may_have_died(file) else ({}, ())
         if not any(moved.values()):
-            began, (moved, dropped) = _begin(file), _go_on(file)
+            began, before = _begin(file), dropped
+            moved, dropped = _go_on(file)
+            dropped = (*before, *dropped)
         current = file.ring().keys[-1].id
     left = _under_another(current)
     ended = left.filter(evidence.gone()).count()
@@ -66,11 +68,14 @@ def _begin(file: RingFile) -> str:
     return "added"
 
 
+def _may_have_died(file: RingFile) -> bool:
+    """An earlier rotation: it leaves more than one key, and one that ended may too."""
+    return file.is_there() and len(file.ring().keys) > 1
+
+
 def _go_on(file: RingFile) -> tuple[dict[Project, int], tuple[str, ...]]:
     """What is under another key than the current one comes under that. How many for each project, and the keys that
     left the ring then. Nothing is moved where no rotation died: what does not open holds up no new key."""
-    if not file.is_there():
-        return {}, ()
     current = file.ring().keys[-1].id
     moved = {project: _rewrap_all(project, current) for project in Project.objects.order_by("key")}
     return moved, _drop(file, moved)
