@@ -42,7 +42,6 @@ class CheckRow:
     def idle(self) -> bool:
         return bool(self.untouched) and self.result is not None and self.result.result == "held"
 
-
     @property
     def by_acceptance(self) -> bool:
         """Whether it is open because nobody knows if a call did what it was to do."""
