@@ -15,7 +15,7 @@ from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolSt
 from replaycases.importers.retrieved import chunks_of, documents_of, query_of
 from replaycases.importers.sent_requests import request_in, settings_in, turns_in
 from replaycases.importers.trace_tree import Record, Tree
-from replaycases.importers.turns import arguments_of, failure
+from replaycases.importers.turns import arguments_of, error_of, failure
 from replaycases.importers.typed import text_or_none
 
 JSON = Any
@@ -262,7 +262,7 @@ def _tool(record: Record) -> ToolStep:
     value, failed = said_by_tool(decoded(raw)) or (raw, False)
     ended_badly = row.get("level") == "ERROR"
     message = text_or_none(row.get("statusMessage"))
-    error = {"kind": "error", "message": message} if ended_badly and message else None
+    error = error_of(message, otherwise="error") if ended_badly and message else None
     return ToolStep(
         source=record.source,
         started_at=record.started_at,

@@ -13,7 +13,7 @@ from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolSt
 from replaycases.importers.retrieved import chunks_of, documents_of, query_of
 from replaycases.importers.sent_requests import MODEL_NAMES, request_in, settings_in, settings_of, turns_in
 from replaycases.importers.trace_tree import Record, Tree
-from replaycases.importers.turns import arguments_of, failure
+from replaycases.importers.turns import arguments_of, error_of, failure
 from replaycases.importers.typed import object_or_empty, text_or_none
 
 JSON = Any
@@ -122,7 +122,7 @@ def _tool(record: Record) -> ToolStep:
     told = outputs["output"] if isinstance(outputs, dict) and set(outputs) == {"output"} else outputs
     value, failed = said_by_tool(told) or (told, False)
     answered = bool(outputs) or bool(error)
-    kind = {"kind": "exception", "message": error} if isinstance(error, str) and error else None
+    raised = error_of(error, otherwise="exception") if isinstance(error, str) and error else None
     return ToolStep(
         source=record.source,
         started_at=record.started_at,
@@ -130,7 +130,7 @@ def _tool(record: Record) -> ToolStep:
         tool=record.name,
         arguments=_arguments(row),
         value=value,
-        error=kind or (failure(value) if failed else None),
+        error=raised or (failure(value) if failed else None),
         answered=answered,
         call_id=_call_id(row),
     )

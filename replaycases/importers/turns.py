@@ -8,6 +8,7 @@ Whatever cannot be read is named in the turn's `unread`, so that no call goes by
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -90,6 +91,12 @@ def turn_of(message: JSON, source: str) -> Turn:
     )
 
 
+_EXCEPTION = re.compile(
+    r"\s*((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Timeout|Exceeded|Cancelled))\s*(?:[:(]|\Z)"
+)
+"""The name of a class of exceptions, before its message, its arguments or nothing."""
+
+
 def arguments_of(raw: JSON) -> JSON:
     """What a call was made with: the object in a text, {} for nothing; a text that holds no object as it is."""
     if raw is None or (isinstance(raw, str) and not raw.strip()):
@@ -107,7 +114,16 @@ def failure(value: JSON) -> dict[str, str]:
     """What a tool said when it failed, where the format marks it as failed."""
     said = text_of(value)
     message = said if isinstance(said, str) else "" if said is None else json.dumps(said, ensure_ascii=False)
-    return {"kind": "error", "message": message or "no message was recorded"}
+    return error_of(message or "no message was recorded", otherwise="error")
+
+
+def error_of(message: str, *, otherwise: str) -> dict[str, str]:
+    """The fixture's error of a message. Its kind is the class of the exception that the message begins with, or that
+    the last line of a traceback names: a timeout is known by it. `otherwise` is the kind where there is none."""
+    lines = message.rstrip().splitlines()
+    last = lines[-1] if lines and lines[0].startswith("Traceback (most recent call last)") else message
+    named = _EXCEPTION.match(last)
+    return {"kind": named[1].rpartition(".")[2] if named else otherwise, "message": message}
 
 
 def text_of(content: JSON) -> JSON:

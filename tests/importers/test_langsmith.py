@@ -167,7 +167,7 @@ def test_errors_are_kept_where_the_format_marks_them() -> None:
         {**RUNS[3], "outputs": None, "error": "RateLimitError"},
     ]
     found = read(broken)
-    assert tool(found).error == {"kind": "exception", "message": "ValueError('no')"}
+    assert tool(found).error == {"kind": "ValueError", "message": "ValueError('no')"}
     last = found.steps[-1]
     assert isinstance(last, ModelStep)
     assert (last.response, last.answered) == ("RateLimitError", True)
