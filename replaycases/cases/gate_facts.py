@@ -50,6 +50,7 @@ from replaycases.cases.models import (
     ReviewComment,
     Run,
     RunSet,
+    StatementEdit,
 )
 from replaycases.cases.models.provenance import can_be_asked
 
@@ -80,7 +81,8 @@ class Said:
 class Snapshot:
     """The case as it stands now, with what one query can say of the rows around it. `owners` are the names of those who
     own a boundary, `owned` the boundaries with an owner who can be asked, see `CaseOwner.objects.askable`. `namesake`
-    is another case of the project that stands in a lane under the same case_id ("RC-17"), "" for none."""
+    is another case of the project that stands in a lane under the same case_id ("RC-17"), "" for none. `restated_by`
+    are those whose work the case is by an edit of its statement, or because they captured or drafted its run."""
 
     case: Case
     open_comments: int
@@ -89,6 +91,7 @@ class Snapshot:
     owned: frozenset[Boundary]
     nonblocking: Stay | None
     dependency: Said | None
+    restated_by: tuple[UUID, ...]
     repeated_runs: int
     minimum_history: int
     namesake: str
@@ -153,6 +156,12 @@ class Facts:
     def every_revision(self) -> Sequence[FixtureRevision]:
         """Oldest first, with who made it and for whom."""
         return self.bundle.every_revision[self.key]
+
+    @property
+    def authors(self) -> list[tuple[int, UUID, UUID | None]]:
+        """As `decisions.Authors`."""
+        revisions = [(one.number, one.created_by_id, one.on_behalf_of_id) for one in self.every_revision]
+        return [*((0, editor, None) for editor in self.snapshot.restated_by), *revisions]
 
     def runs_of(self, implementation: Implementation) -> list[Run]:
         """Every run of that code on this fixture, those of voided sets too, in the order of their numbers."""
@@ -313,6 +322,7 @@ def _around(dialect: str) -> dict[str, RawSQL]:
         owner_rows=_owner_rows(),
         namesake=_namesake(),
         dependency=_last_said(),
+        restated=_restated(),
     )
 
 
@@ -333,6 +343,12 @@ def _owner_rows() -> Subquery:
         askable=ExpressionWrapper(can_be_asked(), output_field=BooleanField()),
     )
     return Subquery(owners.annotate(rows=Rows(row)).values("rows"), output_field=JSONField())
+
+
+def _restated() -> Subquery:
+    """[{editor}] of a case."""
+    edits = StatementEdit.objects.filter(case=OuterRef("pk")).order_by().values("case")
+    return Subquery(edits.annotate(rows=Rows(JSONObject(editor="editor_id"))).values("rows"), output_field=JSONField())
 
 
 def _last_said() -> Subquery:
@@ -361,6 +377,7 @@ def _snapshot(row: Any) -> Snapshot:
         )
         if row.dependency
         else None,
+        restated_by=tuple(sorted({UUID(edit["editor"]) for edit in row.restated or ()})),
         repeated_runs=policy.get("repeated_runs", Lane.repeated_runs.field.default),
         minimum_history=policy.get("minimum_history", Lane.minimum_history.field.default),
         namesake=f"{row.namesake['key']}-{row.namesake['number']}" if row.namesake else "",

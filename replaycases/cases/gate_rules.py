@@ -196,12 +196,11 @@ def covered(facts: Facts) -> Found:
 
 
 def promoter(facts: Facts, *, actor: User) -> Found:
-    """Neither captured the case nor edited any revision of it, the one that last changed the expectation included; and
-    did not choose, by voiding others, the runs on which the promotion rests."""
+    """Neither captured the case, or the run that it was made of, nor edited its statement or any revision of it, also
+    the one that last changed the expectation; and did not choose, by voiding others, the runs on which the promotion
+    rests."""
     current(facts)
-    revisions = facts.every_revision
-    authors = [(revision.number, revision.created_by_id, revision.on_behalf_of_id) for revision in revisions]
-    own = decisions.contributors(facts.case, authors).get(actor.pk)
+    own = decisions.contributors(facts.case, facts.authors).get(actor.pk)
     if own:
         return unsatisfied(own, "Somebody else of QA promotes it.")
     chose = [one for one in facts.voided if one.voided_by_id == actor.pk]
@@ -210,7 +209,7 @@ def promoter(facts: Facts, *, actor: User) -> Found:
             f"You voided {len(chose)} of the run sets on this fixture and its controls.",
             "Somebody else of QA promotes it.",
         )
-    last = _last_change_of_checks(revisions)
+    last = _last_change_of_checks(facts.every_revision)
     return satisfied(f"{actor}; the expectation is {last.created_by}'s, of revision {last.number}.")
 
 

@@ -169,8 +169,7 @@ def _pending(found: Sequence[Proposal], user: User, held: frozenset[Role], facts
     """As `proposal_rows.rows`, of what has been read anyway."""
     if not found:
         return []
-    authors = [(made.number, made.created_by_id, made.on_behalf_of_id) for made in facts.every_revision]
-    own_work = decisions.own_work(user, facts.case, authors)
+    own_work = decisions.own_work(user, facts.case, facts.authors)
     refusals = [
         proposals.why_not_second(user, each, held=held, own_work=own_work if each.kind == ProposalKind.OVERRIDE else "")
         for each in found

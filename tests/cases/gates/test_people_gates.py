@@ -10,8 +10,10 @@ import pytest
 from replaycases.accounts.models import Membership, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import (
+    behalf,
     comments,
     comparing,
+    decisions,
     details,
     gates,
     immutability,
@@ -160,6 +162,14 @@ def test_neither_capturer_nor_author_of_the_expectation_promotes(of: People) -> 
     assert gate(case, "blocking", "promoter", of.qa).state == "satisfied"
     for author in (of.responder, of.engineer):
         assert gate(case, "blocking", "promoter", author).state == "unsatisfied"
+
+
+def test_who_restated_or_captured_what_the_case_is_about_does_not_promote_it_either(of: People) -> None:
+    case = factories.nonblocking(of)
+    assert gate(case, "blocking", "promoter", of.qa).state == "satisfied"
+    behalf.in_part_theirs(case, {of.qa.pk})
+    found = gate(case, "blocking", "promoter", of.qa)
+    assert (found.state, found.detail) == ("unsatisfied", decisions.contributors(case)[of.qa.pk])
 
 
 def test_the_author_of_the_checks_is_who_made_them_what_they_are(of: People) -> None:
