@@ -4,7 +4,7 @@ PORT ?= 8000
 BIN := .venv/bin
 STAMP := .venv/.set-up
 
-.PHONY: setup run test lint bench services
+.PHONY: setup run test lint bench recall services
 
 setup: $(STAMP)
 
@@ -53,3 +53,7 @@ test: setup services lint
 
 bench: setup
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+# Fetches public test cases for the run: it needs the network and is no part of `bench`.
+recall: setup
+	$(BIN)/python benchmarks/recall/measure.py
