@@ -1,8 +1,9 @@
 """How much the detectors of redaction find on public cases that nobody here wrote, and how often they are wrong.
 
-Run as `make recall` or `python benchmarks/recall/measure.py [--from DIR]`; the last line is JSON. The cases are fetched for the run and are no
-part of this project: the test cases of gitleaks' rules, of detect-secrets' plugins and of Presidio's recognisers, and
-the synthetic set of presidio-research. DIR may hold checkouts of the four; without it they are cloned with git.
+Run as `make recall` or `python benchmarks/recall/measure.py [--from DIR]`; the last line is JSON. The cases are fetched
+for the run and are no part of this project: the test cases of gitleaks' rules, of detect-secrets' plugins and of
+Presidio's recognisers, and the synthetic set of presidio-research. DIR may hold checkouts of the four; without it they
+are cloned with git.
 
 A case of a text with spans counts as found if every letter and digit of the span is in hits that would be replaced; one
 of a line that holds a secret if there is any such hit of a secret or of an opaque run.
