@@ -24,10 +24,9 @@ BATCH = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Rotated:
-    """`began` says how: the ring was made, a key was added, or an earlier rotation went on, in which case no key was
-    added. `rewrapped` and `dropped`
-    are of this run. What is left under an old key: `ended` is past its time and waits to be destroyed, `unopened` does
-    not open, because it was changed or because its key was lost."""
+    """`began` says how: the ring was made, a key was added, or an earlier rotation went on and no key was added.
+    `rewrapped` and `dropped` are of this run. What is left under an old key: `ended` is past its time and waits to be
+    destroyed, `unopened` does not open, because it was changed or because its key was lost."""
 
     began: str
     key_id: str
@@ -41,11 +40,12 @@ def rotate() -> Rotated:
     """Raises RingInvalid for a ring that cannot be read or changed, or while another rotation is at work."""
     file = sealing.file()
     with file.alone():
-        began, (moved, dropped) = "resumed", _go_on(file) if _may_have_died(file) else ({}, ())
+        began = "resumed"
+        moved, dropped = _go_on(file) if _may_have_died(file) else ({}, ())
         if not any(moved.values()):
-            began, before = _begin(file), dropped
-            moved, dropped = _go_on(file)
-            dropped = (*before, *dropped)
+            began = _begin(file)
+            moved, dropped_now = _go_on(file)
+            dropped += dropped_now
         current = file.ring().keys[-1].id
     left = _under_another(current)
     ended = left.filter(evidence.gone()).count()

@@ -78,8 +78,6 @@ def _remembered(choices_id: UUID, payload_id: UUID, format: str, run: int) -> Pr
     payloads = Payload.objects.in_bulk([choices_id, payload_id])
     if choices_id not in payloads:
         raise SeenAnother(drafts.CHANGED)  # what was chosen before is destroyed
-    if choices_id not in payloads:
-        raise SeenAnother(drafts.CHANGED)
     recorded = open_recording(evidence.read(payloads[payload_id]), format=format).read(run)
     return _tried(recorded, {**drafts.choices_in(payloads[choices_id]), "run": run})
 

@@ -34,8 +34,8 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """One message to one person about one case, or about a finding before there is a case. `key` names the occasion, so that it is sent once however often the
-    beat looks. `text` holds ids and states, never evidence."""
+    """One message to one person about one case, or about a finding before there is a case. `key` names the occasion, so
+    that it is sent once however often the beat looks. `text` holds ids and states, never evidence."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="notifications")
