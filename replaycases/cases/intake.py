@@ -19,6 +19,7 @@ from replaycases.cases import (
     evidence,
     expiry,
     failure_statement,
+    fixtures,
     held_documents,
     lifecycle,
     numbers,
@@ -236,7 +237,7 @@ def _require_new(
         raise lifecycle.SeenAnother(f"Revision {number} is the current one, and you edited {seen}. Look again.")
     if case.case_id and loaded.case_id != case.case_id:
         raise ValidationError({"fixture": "The fixture names another case; a revision keeps the case_id."})
-    if before and before.non_replayable and not (recorded or is_non_replayable(loaded)):
+    if before and not (recorded or is_non_replayable(loaded)) and fixtures.is_non_replayable(before):
         lifted = f"Revision {number} says that it can be read only, and no edit makes it a recording of what happened."
         raise ValidationError({"fixture": f"{lifted} Capture the incident with its content, as a new case."})
     if before and (loaded.fixture_hash, loaded.checks_hash) == (before.fixture_hash, before.checks_hash):

@@ -69,13 +69,13 @@ def _begin(file: RingFile) -> str:
 
 
 def _may_have_died(file: RingFile) -> bool:
-    """An earlier rotation: it leaves more than one key, and one that ended may too."""
+    """Whether an earlier rotation may have: it leaves more than one key, as one that ended may too."""
     return file.is_there() and len(file.ring().keys) > 1
 
 
 def _go_on(file: RingFile) -> tuple[dict[Project, int], tuple[str, ...]]:
     """What is under another key than the current one comes under that. How many for each project, and the keys that
-    left the ring then. Nothing is moved where no rotation died: what does not open holds up no new key."""
+    left the ring then. What does not open is not moved, and holds up no new key."""
     current = file.ring().keys[-1].id
     moved = {project: _rewrap_all(project, current) for project in Project.objects.order_by("key")}
     return moved, _drop(file, moved)

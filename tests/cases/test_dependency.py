@@ -216,3 +216,7 @@ def test_what_can_only_be_read_passes_no_gate_on_the_way_to_a_lane_and_no_edit_l
         intake.add_revision(of.responder, case=case, fixture=factories.fixture())
     still = factories.fixture(replayability=mark, input={"order": "o-2"})
     assert intake.add_revision(of.responder, case=case, fixture=still).non_replayable
+    immutability.remove("default")
+    FixtureRevision.objects.update(non_replayable=None)  # as those from before it was kept
+    with pytest.raises(ValidationError, match="no edit makes it a recording"):
+        intake.add_revision(of.responder, case=case, fixture=factories.fixture())
