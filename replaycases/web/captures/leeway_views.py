@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -25,6 +26,9 @@ from replaycases.web.captures.loading import CaptureId
 from replaycases.web.scope import user_of
 
 JSON = Any
+Alternatives = dict[str, list[JSON]]
+"""Other calls by the number of their step, as a draft keeps them."""
+
 NAME = "capture_leeway"
 
 
@@ -56,7 +60,8 @@ def choose_optional(request: HttpRequest, capture_id: CaptureId, run: int) -> Ht
     form = OptionalForm(request.POST, steps=found.outline.steps if found.outline else ())
     if not form.is_valid():
         return _render(request, capture, run, optional=form)
-    return _kept(request, capture, run, {"optional": form.cleaned_data["optional"]}, "The optional steps are kept.")
+    choosing.choose(user_of(request), capture=capture, run=run, parts={"optional": form.cleaned_data["optional"]})
+    return _kept(request, capture, run, "The optional steps are kept.")
 
 
 @login_required
@@ -67,32 +72,34 @@ def add_alternative(request: HttpRequest, capture_id: CaptureId, run: int) -> Ht
     form = AlternativeForm(request.POST, steps=found.outline.steps if found.outline else ())
     if not form.is_valid():
         return _render(request, capture, run, adding=form)
-    there, step = _alternatives(capture, run), str(form.cleaned_data["step"])
-    others = {**there, step: [*there.get(step, ()), form.alternative()]}
-    return _kept(request, capture, run, {"alternatives": others}, "The other call is added.")
+    added = partial(_added, step=str(form.cleaned_data["step"]), other=form.alternative())
+    choosing.change(user_of(request), capture=capture, run=run, part="alternatives", into=added)
+    return _kept(request, capture, run, "The other call is added.")
 
 
 @login_required
 @require_POST
 def remove_alternative(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
     capture = drafted(request, capture_id, run)
-    there = _alternatives(capture, run)
-    step, index = request.POST.get("step", ""), request.POST.get("index", "")
-    left = [other for at, other in enumerate(there.get(step, ())) if str(at) != index]
-    others = {**{key: value for key, value in there.items() if key != step}, **({step: left} if left else {})}
-    return _kept(request, capture, run, {"alternatives": others}, "The other call is taken out.")
+    removed = partial(_removed, step=request.POST.get("step", ""), index=request.POST.get("index", ""))
+    choosing.change(user_of(request), capture=capture, run=run, part="alternatives", into=removed)
+    return _kept(request, capture, run, "The other call is taken out.")
 
 
-def _kept(request: HttpRequest, capture: Capture, run: int, parts: dict[str, JSON], done: str) -> HttpResponse:
-    choosing.choose(user_of(request), capture=capture, run=run, parts=parts)
+def _added(there: Alternatives | None, *, step: str, other: JSON) -> Alternatives:
+    others = there or {}
+    return {**others, step: [*others.get(step, ()), other]}
+
+
+def _removed(there: Alternatives | None, *, step: str, index: str) -> Alternatives:
+    others = there or {}
+    left = [other for at, other in enumerate(others.get(step, ())) if str(at) != index]
+    return {**{key: value for key, value in others.items() if key != step}, **({step: left} if left else {})}
+
+
+def _kept(request: HttpRequest, capture: Capture, run: int, done: str) -> HttpResponse:
     messages.success(request, done)
     return redirect(NAME, capture.readable_id, run)
-
-
-def _alternatives(capture: Capture, run: int) -> dict[str, list[JSON]]:
-    draft = drafts.of_run(capture, run)
-    found: dict[str, list[JSON]] = drafts.choices_of(draft).get("alternatives", {}) if draft else {}
-    return found
 
 
 def _render(
