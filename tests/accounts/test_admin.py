@@ -111,7 +111,7 @@ def test_no_page_there_holds_evidence(site: Client, full: Case) -> None:
         for address in pages:
             html = site.get(address).content.decode()
             assert "evidence in stderr" not in html, address
-            assert "refund.lookup&quot;" not in html, address
+            assert "&quot;o-1&quot;" not in html, address  # a call's argument; the names of tools are no evidence
             assert not any(str(secret) in html for secret in secrets), address
             assert not re.search(r"<script(?![^>]*\bsrc=|[^>]*application/json)", html), address
 
