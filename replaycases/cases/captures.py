@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -13,9 +15,13 @@ from replaycases.cases import behalf, events, evidence, expiry, held_documents, 
 from replaycases.cases.incoming import Incoming
 from replaycases.cases.models import Capture, Origin
 from replaycases.importers import recorded
+from replaycases.importers.findings import ImportRefused
+from replaycases.importers.neutral import NeutralRun
 from replaycases.importers.registry import Recording, open_recording
 
 CAPTURE_TYPE = "application/octet-stream"
+# What stands in the open is an id, and nothing else that a file may call one.
+_TRACE_ID = re.compile(rf"[A-Za-z0-9_.:-]{{1,{texts.NAME_CAP}}}")
 
 
 def bring(
@@ -33,10 +39,11 @@ def bring(
     found: Found | None = None,
 ) -> Capture:
     """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is: they
-    are not read again then. What our own recorder wrote has it as its origin, by whichever way it came. Raises
-    ImportRefused for a file that no importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a
-    time that is too long, EvidenceTooLarge, EvidenceDestroyed while what the project has of it is past its time and
-    about to be destroyed. `found` is what `find` said of these bytes, for who holds a lock already."""
+    are not read again then. Without a `trace_id` it is the file's own, if all of its runs have one. What our own
+    recorder wrote has it as its origin, by whichever way it came. Raises ImportRefused for a file that no importer
+    reads (nothing is kept), PermissionDenied, ValidationError for a text or a time that is too long, EvidenceTooLarge,
+    EvidenceDestroyed while what the project has of it is past its time and about to be destroyed. `found` is what
+    `find` said of these bytes, for who holds a lock already."""
     access.require(actor, project, *CAPTURES)
     digest = evidence.digest_of(data) if isinstance(data, bytes) else data.digest
     said = {
@@ -64,7 +71,7 @@ def bring(
             origin=Origin.RECORDER if found.format == recorded.NAME else origin,
             format=found.format,
             runs=found.runs,
-            **said,
+            **{**said, "trace_id": said["trace_id"] or found.trace_id},
             captured_by=actor,
             on_behalf_of=on_behalf_of,
             expires_at=payload.expires_at or expires_at,
@@ -89,21 +96,46 @@ def bring(
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What is kept of a recording in the open: the importer's name, how many runs, the digests of documents."""
+    """What is kept of a recording in the open: the importer's name, how many runs, the digests of documents, and the
+    trace's id where all runs have the same, "" else."""
 
     format: str
     runs: int
     documents: list[str]
+    trace_id: str
 
 
 def find(project: Project, data: bytes, format: str | None) -> Found:
-    """Before any lock is taken; what was read for it is let go again. Raises ImportRefused."""
-    recording = open_recording(data, format=format)
+    """Before any lock is taken; what was read for it is let go again. A run that cannot be read holds nothing. Raises
+    ImportRefused, as the first of them does where none can be read."""
+    recording, names = open_recording(data, format=format), set[str | None]()
     return Found(
         format=recording.format.name,
         runs=len(recording.runs),
-        documents=held_documents.in_recording(project, recording),
+        documents=held_documents.in_runs(project, _runs_of(recording, names)),
+        trace_id=_one_id(names),
     )
+
+
+def _runs_of(recording: Recording, names: set[str | None]) -> Iterator[NeutralRun]:
+    """The runs that can be read, one at a time; `names` becomes the trace ids of all."""
+    refusals = list[ImportRefused]()
+    for index in range(len(recording.runs)):
+        try:
+            run = recording.read(index)
+        except ImportRefused as refusal:
+            refusals.append(refusal)
+            names.add(None)
+        else:
+            names.add(run.trace_id)
+            yield run
+    if refusals and len(refusals) == len(recording.runs):
+        raise refusals[0]
+
+
+def _one_id(names: set[str | None]) -> str:
+    name = next(iter(names)) if len(names) == 1 else None
+    return name if name is not None and _TRACE_ID.fullmatch(name) else ""
 
 
 def _there(project: Project, digest: str) -> Capture | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -21,6 +21,7 @@ from replaycases.cases import (
     evidence,
     failure_statement,
     held_documents,
+    incident_reports,
     intake,
     outlines,
     policies,
@@ -29,7 +30,7 @@ from replaycases.cases import (
     texts,
 )
 from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import AuditEvent, Capture, Case, Draft, FixtureRevision, Payload
+from replaycases.cases.models import AuditEvent, Capture, Case, Draft, FixtureRevision, IncidentReport, Payload
 from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.effects import check_effects
 from replaycases.importers.neutral import Step
@@ -122,12 +123,15 @@ def make_case(
     deciding_evidence: str,
     seen: str,
     despite: str = "",
+    security_incident: bool = False,
+    findings: Sequence[IncidentReport] = (),
 ) -> Case:
     """The case, with the draft's fixture as its first revision. `seen` is the digest of the choices that the actor
     looked at; `despite` says why a case is made of a recording that does not break what is said to be the incident.
-    Raises InvalidTransition if there is one already, SeenAnother where other choices stand in the draft than those,
-    ValidationError where no expectation was chosen and where `despite` is wanted, and as `imported` and
-    `intake.create_case`."""
+    `findings` about the trace of the capture are settled with the case and stand in it as what graders said. Raises
+    InvalidTransition if there is one already, SeenAnother where other choices stand in the draft than those,
+    ValidationError where no expectation was chosen and where `despite` is wanted, and as `imported`,
+    `intake.create_case` and `incident_reports.settle_with`."""
     capture = draft.capture
     captures.require_there(capture)
     _require_seen(draft, seen)
@@ -153,6 +157,7 @@ def make_case(
             prohibited_outcome=prohibited_outcome,
             deciding_evidence=deciding_evidence,
             reported_symptom=capture.symptom,
+            security_incident=security_incident,
             fixture=made.as_bytes(),
             ends_by=capture.expires_at,
         )
@@ -164,6 +169,7 @@ def make_case(
         Capture.objects.filter(pk=capture.pk).update(has_case=True)
         brought = {capture.captured_by_id, capture.on_behalf_of_id, *behalf.senders_of(capture)}
         behalf.in_part_theirs(case, brought | _editors(draft))
+        incident_reports.settle_with(actor, incident_reports=findings, capture=capture, case=case)
         if held:
             events.record(
                 actor=actor,

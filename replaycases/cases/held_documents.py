@@ -18,9 +18,7 @@ from django.db.models import QuerySet
 from replaycases.accounts.models import Project, User
 from replaycases.cases.models import Capture, FixtureRevision, HeldDocument
 from replaycases.fixture.model import Fixture
-from replaycases.importers.findings import ImportRefused
-from replaycases.importers.neutral import RetrievalStep, Step
-from replaycases.importers.registry import Recording
+from replaycases.importers.neutral import NeutralRun, RetrievalStep, Step
 
 JSON = Any
 BATCH = 1000
@@ -28,22 +26,13 @@ SHOWN = 500
 _PLACE = re.compile(r"\Achunk#\d+\Z")
 
 
-def in_recording(project: Project, recording: Recording) -> list[str]:
-    """The digests of what its runs were given. A run that cannot be read holds nothing. Raises ImportRefused, as the
-    first of them does, where none can be read."""
-    names, refusals = set[str](), list[ImportRefused]()
-    for run in range(len(recording.runs)):
-        try:
-            names |= set(_of_run(recording, run))
-        except ImportRefused as refusal:
-            refusals.append(refusal)
-    if refusals and len(refusals) == len(recording.runs):
-        raise refusals[0]
-    return _digests(project, names)
+def in_runs(project: Project, runs: Iterable[NeutralRun]) -> list[str]:
+    """The digests of what they were given."""
+    return _digests(project, (name for run in runs for name in _of_run(run)))
 
 
 def of_capture(capture: Capture, digests: Iterable[str]) -> None:
-    """Note what its runs were given, as `in_recording` found it."""
+    """Note what its runs were given, as `in_runs` found it."""
     _note(capture.project, digests, capture)
 
 
@@ -94,8 +83,8 @@ def digest_of(project: Project, name: str) -> str:
     return sha256(f"{project.pk}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _of_run(recording: Recording, run: int) -> Iterator[str]:
-    for step in recording.read(run).steps:
+def _of_run(run: NeutralRun) -> Iterator[str]:
+    for step in run.steps:
         if isinstance(step, RetrievalStep):
             yield from (name for name in step.documents if not _PLACE.match(name))
 

@@ -6,6 +6,9 @@ settled once: a person makes a case of it, or says why not.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -92,23 +95,25 @@ def take(
             prohibited_outcome=prohibited_outcome,
             deciding_evidence=deciding_evidence,
         )
-        details.record_grader_finding(
-            actor, case=case, grader=kept.grader, version=kept.version, label=kept.label, result=kept.result
-        )
-        details.edit_provenance(
-            actor,
-            case=case,
-            incident_url="",
-            trace_id=kept.trace_id,
-            trace_url="",
-            affected=None,
-            fixed=None,
-            covering_test="",
-        )
-        kept.case = case
-        _settle(actor, kept)
-        _record(actor, kept, "incident_report.taken", case)
+        _becomes(actor, kept, case)
     return case
+
+
+def settle_with(actor: User, *, incident_reports: Iterable[IncidentReport], capture: Capture, case: Case) -> None:
+    """Settle findings about the trace of the capture with the new case that was made of it, which keeps each as a
+    grader's, as `take` does. Raises PermissionDenied, InvalidTransition for one that is settled, ValidationError for
+    one of another trace."""
+    for incident_report in incident_reports:
+        policies.refuse_tokens(actor)
+        if not captures_of(incident_report).filter(pk=capture.pk).exists():
+            other = f"“{incident_report}” is about another trace than {capture.readable_id}."
+            raise ValidationError({"findings": other})
+        _becomes(actor, _locked(actor, incident_report), case)
+
+
+def open_about(capture: Capture) -> QuerySet[IncidentReport]:
+    """What of the trace of the capture waits still, the oldest first."""
+    return about(capture).filter(settled_at=None).order_by("reported_at")
 
 
 def waiting(user: User) -> QuerySet[IncidentReport]:
@@ -130,6 +135,26 @@ def about(capture: Capture) -> QuerySet[IncidentReport]:
     return IncidentReport.objects.filter(
         project=capture.project_id, trace_id__in={capture.trace_id, capture.trace_id.upper()}
     )
+
+
+def _becomes(actor: User, kept: IncidentReport, case: Case) -> None:
+    """The locked finding is settled by this case, which nobody has said anything else of yet."""
+    details.record_grader_finding(
+        actor, case=case, grader=kept.grader, version=kept.version, label=kept.label, result=kept.result
+    )
+    details.edit_provenance(
+        actor,
+        case=case,
+        incident_url="",
+        trace_id=kept.trace_id,
+        trace_url="",
+        affected=None,
+        fixed=None,
+        covering_test="",
+    )
+    kept.case = case
+    _settle(actor, kept)
+    _record(actor, kept, "incident_report.taken", case)
 
 
 def _locked(actor: User, incident_report: IncidentReport) -> IncidentReport:

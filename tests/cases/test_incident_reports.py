@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,14 +9,16 @@ from django.db import DatabaseError, transaction
 
 from replaycases.accounts import tokens
 from replaycases.accounts.models import User
-from replaycases.cases import captures, incident_reports, people
-from replaycases.cases.models import AuditEvent, Case, IncidentReport, Origin
+from replaycases.cases import captures, drafts, incident_reports, people
+from replaycases.cases.models import AuditEvent, Capture, Case, Draft, IncidentReport, Origin
 from replaycases.cases.policies import InvalidTransition
 from tests import factories
 from tests.api.otlp_requests import TRACE, as_json, chat
 
 pytestmark = pytest.mark.django_db
 FINDING = {"grader": "monitor", "version": "3", "label": "claimed", "trace_id": TRACE, "title": "A refund"}
+
+STATED = ("title", "trigger", "prohibited_outcome", "deciding_evidence")
 
 
 @pytest.fixture
@@ -119,6 +122,36 @@ def test_a_finding_that_lacks_a_part_is_refused(of: factories.People, part: str)
 def test_the_captures_of_its_trace_are_found(of: factories.People, finding: IncidentReport) -> None:
     capture = captures.bring(of.responder, project=of.project, data=as_json(chat()), origin=Origin.API, trace_id=TRACE)
     assert list(incident_reports.captures_of(finding)) == [capture]
+
+
+def test_a_file_brings_the_id_of_its_trace_unless_it_holds_several(
+    of: factories.People, finding: IncidentReport
+) -> None:
+    bring = partial(captures.bring, of.responder, project=of.project, origin=Origin.UPLOAD)
+    capture = bring(data=as_json(chat()))
+    assert list(incident_reports.captures_of(finding)) == [capture]
+    assert list(incident_reports.open_about(capture)) == [finding]
+    assert bring(data=as_json(chat(), chat(2, trace="cd" * 16))).trace_id == ""
+
+
+def test_the_case_of_its_capture_settles_it_and_keeps_it(of: factories.People, finding: IncidentReport) -> None:
+    capture = factories.drafted(of.project, of.responder)
+    draft, told = Draft.objects.get(), {n: factories.STATEMENT[n] for n in STATED}
+    make = partial(drafts.make_case, draft=draft, seen=draft.choices.digest, findings=[finding], **told)
+    with pytest.raises(ValidationError, match="about another trace"):
+        make(of.responder)
+    Capture.objects.filter(pk=capture.pk).update(trace_id=TRACE)
+    _, secret = people.create_token(of.responder, project=of.project, name="x", scopes=["cases"], days=1)
+    token = tokens.authenticate(secret)
+    assert token is not None
+    with pytest.raises(PermissionDenied):
+        make(token)
+    assert not Case.objects.exists()
+    case = make(of.responder, security_incident=True)
+    finding.refresh_from_db()
+    assert (finding.case, finding.settled_by, case.security_incident) == (case, of.responder, True)
+    assert case.grader_findings.get().label == "claimed"
+    assert factories.fresh(case).provenance.trace_id == TRACE
 
 
 @pytest.mark.parametrize("change", [{"label": "other"}, {"reason": "x", "settled_at": None}])

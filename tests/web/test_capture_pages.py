@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, choosing, drafts, evidence, raw_reads
+from replaycases.cases import captures, choosing, drafts, evidence, incident_reports, raw_reads
 from replaycases.cases.models import Capture, Case, Draft, Origin
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
@@ -548,11 +549,18 @@ STATEMENT: dict[str, Any] = {
 
 @pytest.mark.usefixtures("opened")
 def test_the_case_is_made_with_the_incident_seen(client: Client, expecting: Capture) -> None:
+    Capture.objects.update(trace_id="t-1")
+    said = {"grader": "monitor", "version": "3", "label": "claimed <b>", "trace_id": "t-1"}
+    finding = incident_reports.report(expecting.captured_by, project=expecting.project, **said)
     html = page(client, f"{RUN}case/")
     assert "The incident is seen:" in html
     assert "violated" in html
-    send(client, f"{RUN}case/", seen=seen(), **STATEMENT)
+    assert re.search(f'value="{finding.pk}"[^>]* checked', html)
+    assert "monitor: claimed &lt;b&gt;" in html
+    send(client, f"{RUN}case/", seen=seen(), findings=finding.pk, security_incident="on", **STATEMENT)
     case = Case.objects.get()
+    finding.refresh_from_db()
+    assert (finding.case, case.security_incident) == (case, True)
     assert (case.case_id, case.incident_id, case.reported_symptom) == ("refund-claimed", "INC-7", "It said so.")
     html = page(client, f"{RUN}case/")
     assert "Nothing is changed" in html

@@ -13,7 +13,7 @@ from replaycases.api.serializers.cases import MOST_DAYS
 from replaycases.api.serializers.fields import ScopedField, ScopedProjectField, TextField
 from replaycases.api.serializers.shapes import row, shape
 from replaycases.cases import drafts
-from replaycases.cases.models import Capture, Draft, Origin
+from replaycases.cases.models import Capture, Draft, IncidentReport, Origin
 from replaycases.cases.texts import NAME_CAP, TITLE_CAP
 from replaycases.importers.completeness import Mode, State
 from replaycases.importers.neutral import Boundary, NoteKind
@@ -150,4 +150,6 @@ CaseOfRun = shape(
     trigger=TextField(),
     prohibited_outcome=TextField(),
     deciding_evidence=TextField(),
+    security_incident=serializers.BooleanField(required=False),
+    findings=serializers.ListField(child=ScopedField(queryset=IncidentReport.objects.all()), required=False),
 )

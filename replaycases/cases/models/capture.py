@@ -26,7 +26,8 @@ class Origin(models.TextChoices):
 
 class Capture(models.Model):
     """One file with one or more recorded runs. Its bytes are raw evidence: quarantined, and destroyed at `expires_at`;
-    `purged_at` says that they are. This row holds nothing that was said in them: `format` is the importer's name,
+    `purged_at` says that they are. This row holds nothing that was said in them but the trace's id, where
+    it is one id: `format` is the importer's name,
     `runs` how many runs the file holds, `name` what the file was called where it came from, `has_case` whether a case
     was made of one of them."""
 

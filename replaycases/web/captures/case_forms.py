@@ -6,7 +6,8 @@ from typing import Any
 
 from django import forms
 
-from replaycases.cases import texts
+from replaycases.cases import incident_reports, texts
+from replaycases.cases.models import Capture, IncidentReport
 from replaycases.web.forms import StatementForm, StyledForm
 
 
@@ -22,9 +23,25 @@ class MakeCaseForm(StatementForm):
         help_text="It stands in the timeline of the case, for everyone.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    security_incident = forms.BooleanField(
+        required=False,
+        label="This is a security incident",
+        help_text="It is contained first, and nothing is replayed before the security owner confirms that.",
+    )
+    findings = forms.ModelMultipleChoiceField(
+        queryset=IncidentReport.objects.none(),
+        required=False,
+        label="Findings about this trace that the case settles",
+        help_text="The case keeps what was found as a grader's. Those that are not chosen wait on.",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, *args: Any, capture: Capture, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.fields["reported_symptom"]
+        waiting = incident_reports.open_about(capture)
+        self.fields["findings"].queryset = waiting  # type: ignore[attr-defined]
+        self.fields["findings"].initial = waiting
 
 
 class ReviseForm(StyledForm):

@@ -113,7 +113,7 @@ def make_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResp
     capture = drafted(request, capture_id, run)
     shared = loading.docket(capture, user_of(request), run=run, tab="case")
     draft: Draft | None = shared["draft"]
-    form = MakeCaseForm(request.POST or None)
+    form = MakeCaseForm(request.POST or None, capture=capture)
     if draft is not None and draft.case is None and form.is_valid():
         try:
             case = drafts.make_case(user_of(request), draft=draft, seen=_seen(request), **form.cleaned_data)
@@ -153,9 +153,9 @@ def revise_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
                 seen=_seen(request),
             )
         except FixtureInvalid as invalid:
-            return _render_case(request, shared, MakeCaseForm(), revise=form, findings=invalid.findings)
+            return _render_case(request, shared, MakeCaseForm(capture=capture), revise=form, findings=invalid.findings)
         except ImportRefused as refused:
-            return _render_case(request, shared, MakeCaseForm(), revise=form, findings=[refused.finding])
+            return _render_case(request, shared, MakeCaseForm(capture=capture), revise=form, findings=[refused.finding])
         except ValidationError as refused:
             _add_errors(form, refused)
         except SeenAnother as refused:
@@ -163,7 +163,7 @@ def revise_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
         else:
             messages.success(request, f"The draft is the current revision of {case.readable_id}.")
             return redirect("case", case.readable_id)
-    return _render_case(request, shared, MakeCaseForm(), revise=form)
+    return _render_case(request, shared, MakeCaseForm(capture=capture), revise=form)
 
 
 def _seen(request: HttpRequest) -> str:
