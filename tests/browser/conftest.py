@@ -49,11 +49,6 @@ def project(transactional_db: None) -> Project:
     return factories.project()
 
 
-@pytest.fixture
-def everyone(project: Project) -> User:
-    return factories.everyone(project)
-
-
 class Session:
     """A signed-in browser context; `open` visits an address and fails on any report of the content policy."""
 

@@ -10,23 +10,12 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import Role
 from replaycases.cases import comments, intake
 from replaycases.cases.models import Case, Classification, Decision, Stage
 from tests import factories
 from tests.browser.conftest import Session, say_why, signed_in
 
 pytestmark = pytest.mark.service
-
-
-@pytest.fixture
-def responder(project: Project) -> User:
-    return factories.person(project, Role.RESPONDER)
-
-
-@pytest.fixture
-def reviewer(project: Project) -> User:
-    return factories.person(project, Role.PRIVACY_REVIEWER)
 
 
 @pytest.fixture

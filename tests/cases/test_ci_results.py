@@ -28,11 +28,6 @@ def project(db: None) -> Project:
 
 
 @pytest.fixture
-def everyone(project: Project) -> User:
-    return factories.everyone(project)
-
-
-@pytest.fixture
 def cases(project: Project, everyone: User) -> list[Case]:
     return [
         factories.case(project, everyone, factories.fixture(case_id=name, input={"order": name})) for name in ("a", "b")

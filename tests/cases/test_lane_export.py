@@ -38,11 +38,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def everyone(project: Project) -> User:
-    return factories.everyone(project)
-
-
-@pytest.fixture
 def case(project: Project, everyone: User) -> Case:
     """A case with a control, red on its affected version."""
     made = factories.case(project, everyone)

@@ -19,11 +19,6 @@ QUARANTINED, REDACTED, PUBLIC = Classification
 
 
 @pytest.fixture
-def everyone(project: Project) -> User:
-    return factories.everyone(project)
-
-
-@pytest.fixture
 def viewer(project: Project) -> User:
     return factories.person(project, Role.VIEWER)
 

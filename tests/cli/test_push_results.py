@@ -27,11 +27,6 @@ def project(transactional_db: None) -> Project:
 
 
 @pytest.fixture
-def everyone(project: Project) -> User:
-    return factories.everyone(project)
-
-
-@pytest.fixture
 def lane(project: Project) -> Lane:
     return Lane.objects.create(project=project, name=LaneName.BLOCKING)
 
