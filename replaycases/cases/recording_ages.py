@@ -6,6 +6,7 @@ its commit, and the digests of the parsers that it declares.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,12 +15,12 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from replaycases.accounts.models import Project
 from replaycases.cases.models import Case, FlagReason, Implementation, ReviewFlag, RunSet
-from replaycases.cases.models.fixture_revision import COMMIT_LENGTH
 from replaycases.cases.policies import OPEN
 from replaycases.fixture.model import Fixture
 from replaycases.fixture.recording_age import age_problems
 
 _SHORTEST = 4
+_COMMIT = re.compile(f"[0-9a-fA-F]{{{_SHORTEST},64}}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +40,10 @@ class RegisteredVersions:
 
 
 def commit_of(fixture: Fixture) -> str:
-    """Of the code that recorded it, as it is kept with a revision."""
-    return str((fixture.recorded_by or {}).get("commit") or "")[:COMMIT_LENGTH]
+    """Of the code that recorded it, as it is kept with a revision; "" for what is no commit's digits: a recording is
+    raw evidence, and nothing else of it may stand in a column that is not sealed."""
+    said = str((fixture.recorded_by or {}).get("commit") or "")
+    return said if _COMMIT.fullmatch(said) else ""
 
 
 def older() -> Iterator[tuple[QuerySet[Case], dict[str, str]]]:

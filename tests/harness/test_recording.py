@@ -22,6 +22,7 @@ import pytest
 from replaycases.harness import session as replayed
 from replaycases.harness import wire
 from replaycases.harness.recording import RecordingRefused, RecordingSession
+from tests.harness.loops import finished
 from tests.harness.test_freeze import interpreters
 
 NOW = datetime(2026, 3, 2, 10, tzinfo=UTC)
@@ -435,7 +436,7 @@ class Gates:
 def started(work: Callable[[RecordingSession, Gates], Coroutine[Any, Any, None]], place: Path) -> Gates:
     gates = Gates()
     with RecordingSession(place, input=1, tools={"pay": gates}, model=gates, retrieval=gates, human=gates) as session:
-        asyncio.run(work(session, gates))
+        finished(work(session, gates))
     return gates
 
 
@@ -482,7 +483,7 @@ def test_what_an_async_tool_raises_arrives_as_in_a_replay_and_what_the_model_rai
             await session.model.acall({})
 
     with RecordingSession(place, input=1, tools={"pay": pay}, model=pay) as session:
-        asyncio.run(work(session))
+        finished(work(session))
     assert [line["error"]["kind"] for line in of(place, "answer")] == ["TimeoutError", "TimeoutError"]
 
 
@@ -492,7 +493,7 @@ def test_what_is_not_async_may_be_awaited_too(place: Path) -> None:
         return [*called, await session.retrieval.asearch("q"), await session.human.aask("?")]
 
     with RecordingSession(place, input=1, **LIVE) as session:
-        assert asyncio.run(work(session)) == [{"paid": 4}, {"text": "pay"}, LIVE["retrieval"](1, 2), "yes"]
+        assert finished(work(session)) == [{"paid": 4}, {"text": "pay"}, LIVE["retrieval"](1, 2), "yes"]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from replaycases.harness.session import Session
 from replaycases.harness.wire import HALTED_EXIT, ToolError, Wire
 from replaycases.replay.sandbox.base import Limits, Tier
 from replaycases.replay.supervisor import replay_once
+from tests.harness.loops import finished
 from tests.replay.implementations import sandbox, workflow
 
 SERVING = {"provider": "p", "requested_model": "m", "api_version": "1", "settings": {"temperature": 0}}
@@ -155,7 +156,7 @@ def test_tasks_that_wait_at_once_send_their_calls_in_turns_and_get_their_own_ans
             await session.tools.acall("pay", {})
 
     with ours:
-        asyncio.run(both(Session(Wire(ours.fileno()))))
+        finished(both(Session(Wire(ours.fileno()))))
     peer.join()
 
 
