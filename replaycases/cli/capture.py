@@ -67,7 +67,8 @@ def _say(options: argparse.Namespace, server: Server, shown: dict[str, Any], *, 
         for row in shown["report"]["coverage"] if shown.get("report") else ():
             say(f"  {row['boundary']}: {row['state']}" + (f": {row['cost']}" if row["cost"] else ""))
         if shown.get("report"):
-            say(f"  {shown['report']['why']}")
+            first = "of run 0: " if shown["runs"] > 1 else ""
+            say(f"  {first}{shown['report']['why']}")
         elif shown.get("refused"):
             say(f"  {shown['refused']['message']}. {shown['refused']['hint']}")
     except (KeyError, TypeError):

@@ -64,6 +64,7 @@ def run_redact(options: argparse.Namespace) -> int:
     _say(options, redaction)
     if redaction.open or redaction.lost:
         complain(f"{options.output} was not written: {len(redaction.open)} open, {len(redaction.lost)} relations lost.")
+        complain("What is open is decided by a policy (fields, allowed, aliases: docs/redaction.md) or by hand.")
         return INVALID
     _require_still_valid(options.file, document, redaction.document)
     write_file(options.output, canonical_bytes(redaction.document) + b"\n")
