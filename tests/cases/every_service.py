@@ -71,6 +71,7 @@ NO_SERVICE = {
     "expiry": {"end_with", "extend"},
     "gate_rules": {"promoter"},
     "gates": {"gates_from", "gates_of", "gates_of_many", "require_open"},
+    "incident_reports": {"settle_with"},
     "lane_moves": {"enter"},
     "lanes": {"preview"},
     "lifecycle": {"demote", "retire", "revision_added"},
