@@ -66,9 +66,10 @@ def redact(document: Any, *, policy: Policy, key: bytes) -> Redaction:
     first.found.extend(KnownValues(first.found, _ALIASES[policy.aliases]).found_in(read, first.found))
     frame = Frame(document)
     values = settle(first.found)
-    replacing = [value.found for value in values if _is_replaced(value, frame)]
+    chosen = [value for value in values if _is_replaced(value, frame)]
+    replacing = [value.found for value in chosen]
     before = facts([_occurrence(one, one.text) for one in replacing])
-    surrogates = _Chosen([value for value in values if _is_replaced(value, frame)], read, by, key)
+    surrogates = _Chosen(chosen, read, by, key)
     result = changed(document, surrogates.texts())
     read_again = sources(result)
     left = residual(read_again, originals=surrogates.originals, surrogates=surrogates.made(), policy=policy)

@@ -27,7 +27,7 @@ _THINGS = (
     "tool|file|model|function|product|event|field|host|class|type|action|branch|table|column|policy|template|agent"
     "|workflow|item|package|module|variable|parameter|param|argument|method|service|server|project|team|role|group|tag"
     "|category|country|city|state|region|plan|queue|topic|bucket|key|index|schema|database|db|span|scope|operation|step"
-    "|task|job|metric|rule|check|test|step|skill|node|graph|chain|run|thread|channel|store|brand|airline|airport|hotel"
+    "|task|job|metric|rule|check|test|skill|node|graph|chain|run|thread|channel|store|brand|airline|airport|hotel"
     "|currency|language|attribute|property|header|domain|path|repo|repository|image|container|cluster|namespace|section"
 )
 _PEOPLE = (
