@@ -14,6 +14,9 @@ from replaycases.importers.neutral import ModelStep, NeutralRun, NoteKind, Step,
 from replaycases.importers.supplied import DECLARABLE_NONE, Supplied
 
 JSON = Any
+SHOWN = 50
+"""Steps that were left out and are named one by one."""
+
 _NONE_COSTS = {
     "clock": "clock reads are not in the recording: a workflow that reads the clock may decide otherwise",
     "random": "random draws are not in the recording: a workflow that draws may decide otherwise",
@@ -156,10 +159,13 @@ def _about_notes(run: NeutralRun, kept: Sequence[Step]) -> Iterator[Gap]:
 
 
 def _left_out(run: NeutralRun, supplied: Supplied) -> Iterator[Gap]:
-    """Steps that a person left out. Of one that lacks its answer nobody knows what it did: nothing stands in its place,
-    and the fixture says so."""
-    if supplied.leave_out:
-        yield _said("left_out", f"{len(set(supplied.leave_out))} of {len(run.steps)} steps were left out by hand")
+    """Steps that a person left out: the fixture says which, and it is their word that the case does without. Of one
+    that lacks its answer nobody knows what it did: nothing stands in its place, and no word takes that back."""
+    out = sorted(set(supplied.leave_out))
+    if out:
+        numbers = ", ".join(map(str, out[:SHOWN])) + (f" and {len(out) - SHOWN} more" if len(out) > SHOWN else "")
+        cost = f"{len(out)} of {len(run.steps)} steps were left out by hand: {numbers}"
+        yield Gap(name="left_out", pointers=("/events",), declared=True, cost=cost)
     lacking = sorted(n for n in set(supplied.leave_out) if 0 < n <= len(run.steps) and not is_whole(run.steps[n - 1]))
     if lacking:
         steps = f"step{'' if len(lacking) == 1 else 's'} {', '.join(map(str, lacking))}"

@@ -35,3 +35,10 @@ def test_a_note_that_costs_nothing_or_is_told_otherwise_is_no_gap(silent: Note) 
 
 def test_a_note_of_a_step_that_is_left_out_takes_nothing_from_the_rest() -> None:
     assert "content_lost" not in told(note("/2"), kept=STEPS[:2])
+
+
+def test_steps_that_were_left_out_by_hand_are_named_in_the_fixture_as_somebodys_word() -> None:
+    run = NeutralRun(format="x", input={}, steps=STEPS)
+    [left] = [gap for gap in gaps_in(run, supplied_from({"leave_out": [2, 3]}), STEPS[:1]) if gap.name == "left_out"]
+    [entry] = left.as_missing()
+    assert (left.caps, entry["declared"], entry["cost"]) == (True, True, "2 of 3 steps were left out by hand: 2, 3")
