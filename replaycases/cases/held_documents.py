@@ -2,7 +2,8 @@
 
 What a run retrieved is evidence. So that a leaked or wrong document can be followed without reading any of it, the ids
 of retrieved chunks, and of their documents where a trace names them, are kept as digests when a capture comes in and
-when a revision is added. They outlive the evidence.
+when a revision is added: of retrievals, and of tools whose answer has the shape of what was looked up. They outlive the
+evidence. Of one capture or revision at most `MOST` are kept.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from django.db.models import QuerySet
 
 from replaycases.accounts.models import Project, User
 from replaycases.cases.models import Capture, FixtureRevision, HeldDocument
-from replaycases.fixture.model import Fixture
+from replaycases.fixture.model import Event, Fixture
+from replaycases.importers import answer_ids
 from replaycases.importers.neutral import NeutralRun, RetrievalStep, Step
 
 JSON = Any
 BATCH = 1000
+MOST = 50_000
 SHOWN = 500
 _PLACE = re.compile(r"\Achunk#\d+\Z")
 
@@ -37,10 +40,9 @@ def of_capture(capture: Capture, digests: Iterable[str]) -> None:
 
 
 def of_revision(revision: FixtureRevision, fixture: Fixture) -> None:
-    """Note what the fixture's retrievals answered."""
-    names = (name for event in fixture.events if event.boundary == "retrieval" for name in _ids(event.chunks or ()))
+    """Note what the fixture's retrievals and tools answered."""
     project = revision.case.project
-    _note(project, _digests(project, names), revision)
+    _note(project, _digests(project, (name for event in fixture.events for name in _of_event(event))), revision)
 
 
 def of_steps(revision: FixtureRevision, steps: Iterable[Step]) -> None:
@@ -87,6 +89,16 @@ def _of_run(run: NeutralRun) -> Iterator[str]:
     for step in run.steps:
         if isinstance(step, RetrievalStep):
             yield from (name for name in step.documents if not _PLACE.match(name))
+    yield from answer_ids.named_by(run.steps)
+
+
+def _of_event(event: Event) -> Iterator[str]:
+    if event.boundary == "retrieval":
+        yield from _ids(event.chunks or ())
+    elif event.boundary == "model":
+        yield from answer_ids.named_in(answer_ids.answered_by_provider(event.response))
+    elif event.outcome is not None:
+        yield from answer_ids.named_in(event.outcome.value)
 
 
 def _ids(chunks: Iterable[JSON]) -> Iterator[str]:
@@ -98,7 +110,13 @@ def _ids(chunks: Iterable[JSON]) -> Iterator[str]:
 
 
 def _digests(project: Project, names: Iterable[str]) -> list[str]:
-    return sorted({digest_of(project, name) for name in names})
+    """Of the first `MOST` that differ."""
+    found: set[str] = set()
+    for name in names:
+        found.add(digest_of(project, name))
+        if len(found) == MOST:
+            break
+    return sorted(found)
 
 
 def _note(project: Project, digests: Iterable[str], holder: Capture | FixtureRevision) -> None:

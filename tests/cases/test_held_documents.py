@@ -14,6 +14,7 @@ from replaycases.cases.models import Capture, Draft, HeldDocument, Origin
 from tests import factories
 from tests.api.conftest import client_of
 from tests.api.otlp_requests import chat, request, span
+from tests.importers.transcripts import answers, asks, call, says, transcript, user
 from tests.web.conftest import client_of as web_client_of
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +72,19 @@ def test_cases_that_hold_a_chunk_in_any_revision_are_found(of: factories.People)
     )
     assert found(client_of(of.viewer), "cases") == [case.readable_id]
     assert found(client_of(of.viewer), "cases", "other") == []
+
+
+def test_what_a_tool_looked_up_is_found_in_captures_and_cases_whatever_the_tool_is_called(of: factories.People) -> None:
+    looked_up = json.dumps({"results": [{"document_id": CHUNK, "text": "30 days"}]})
+    data = transcript(user("May I?"), asks(call("ask_desk")), answers(looked_up), says("Yes."))
+    captures.bring(of.responder, project=of.project, data=data, origin=Origin.UPLOAD)
+    case = factories.case(of.project, of.responder)
+    document: dict[str, Any] = json.loads(factories.fixture())
+    tools = [event for event in document["events"] if event["boundary"] == "tool"]
+    tools[0]["outcome"] = {"type": "result", "value": looked_up}
+    intake.add_revision(of.responder, case=case, fixture=json.dumps(document).encode(), changed="x")
+    client = client_of(of.viewer)
+    assert [found(client, noun) for noun in ("captures", "cases")] == [["RC-T1"], [case.readable_id]]
 
 
 def with_chunk(document: dict[str, Any]) -> dict[str, Any]:
