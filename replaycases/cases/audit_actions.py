@@ -47,6 +47,16 @@ Action = Literal[
     "evidence.destroyed",
     "evidence_key.rotated",
     "evidence.raw_read",
+    # redaction
+    "redaction.made",
+    "redaction.looked_again",
+    "redaction.mapping_destroyed",
+    "redaction_policy.saved",
+    "redaction_rule.added",
+    "redaction_rule.withdrawn",
+    "waiver.asked_for",
+    "waiver.confirmed",
+    "waiver.ended",
     # decisions
     "redaction.approved",
     "redaction.returned",

@@ -1,10 +1,10 @@
 """What the database itself refuses, whoever asks: triggers, in the dialect of either database.
 
-Fixture revisions, controls, edits of a statement, what dependency owners said, who read raw evidence, audit events and
-reports from elsewhere are never updated or deleted. A run set changes only by being voided, a decision too, a proposal
-by being decided, a stay in a lane by ending, a grader's finding by being confirmed: once, and in nothing else. A run
-that has ended stays as it ended. Nobody approves their own work, and a decision is about exactly the bytes that it
-names.
+Fixture revisions, controls, edits of a statement, what dependency owners said, who read raw evidence, audit events,
+reports from elsewhere, redactions and their policies are never updated or deleted. A run set changes only by being
+voided, a decision too, a proposal by being decided, a stay in a lane by ending, a grader's finding by being confirmed,
+a waiver by being confirmed and by ending: once, and in nothing else. A run that has ended stays as it ended. Nobody
+approves their own work, and a decision is about exactly the bytes that it names.
 """
 
 from __future__ import annotations
@@ -41,11 +41,16 @@ from replaycases.cases.models import (
     Proposal,
     Provenance,
     RawRead,
+    Redaction,
+    RedactionPolicy,
+    RedactionRule,
     ReviewComment,
     ReviewFlag,
     Run,
     RunSet,
+    SeenSpans,
     StatementEdit,
+    Waiver,
 )
 from replaycases.cases.models.run import ENDED
 
@@ -59,6 +64,8 @@ _NEVER_CHANGED: tuple[type[Model], ...] = (
     DependencyStatement,
     RawRead,
     HeldDocument,
+    Redaction,
+    RedactionPolicy,
 )
 # Each changes by its own rules, and an audit event may name it for ever.
 _NEVER_DELETED: tuple[type[Model], ...] = (
@@ -78,6 +85,11 @@ _NEVER_DELETED: tuple[type[Model], ...] = (
     ReviewComment,
     ReviewFlag,
     ClosingItem,
+    SeenSpans,
+)
+_ENDED_ONCE: tuple[type[Model], ...] = (RedactionRule, Waiver)
+_CONFIRMED_ANEW = " OR ".join(
+    f"OLD.{column} IS DISTINCT FROM NEW.{column}" for column in ("confirmed_at", "confirmed_by_id")
 )
 _RUN_ENDED = "OLD.state IN ({})".format(", ".join(f"'{state.value}'" for state in ENDED))
 
@@ -136,7 +148,18 @@ def remove(using: str) -> None:
 
 def _kept_tables() -> tuple[type[Model], ...]:
     """Those of which no row is ever deleted."""
-    return (*_NEVER_CHANGED, *_NEVER_DELETED, Run, RunSet, Decision, Proposal, LaneEntry, GraderFinding, IncidentReport)
+    return (
+        *_NEVER_CHANGED,
+        *_NEVER_DELETED,
+        Run,
+        RunSet,
+        Decision,
+        Proposal,
+        LaneEntry,
+        GraderFinding,
+        IncidentReport,
+        *_ENDED_ONCE,
+    )
 
 
 def _refusals() -> Iterator[Refusal]:
@@ -155,6 +178,15 @@ def _refusals() -> Iterator[Refusal]:
         "decided_by",
         "decided_at",
         "note",
+    )
+    yield from _once(RedactionRule, "OLD.withdrawn_at IS NOT NULL", "withdrawn_by", "withdrawn_at")
+    yield from _once(
+        Waiver,
+        f"OLD.ended_at IS NOT NULL OR OLD.confirmed_at IS NOT NULL AND ({_CONFIRMED_ANEW})",
+        "confirmed_by",
+        "confirmed_at",
+        "ended_by",
+        "ended_at",
     )
     yield from _once(LaneEntry, "OLD.left_at IS NOT NULL", "left_at", "left_by")
     yield from _once(GraderFinding, "OLD.confirmed_at IS NOT NULL", "confirmed_by", "confirmed_at")
@@ -253,6 +285,8 @@ NOT EXISTS (
 ) OR NEW.control_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM cases_control k WHERE k.id = NEW.control_id AND k.revision_id = NEW.revision_id
     AND k.fixture_hash = NEW.fixture_hash AND k.checks_hash = NEW.checks_hash
+) OR NEW.redaction_id IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM cases_redaction w WHERE w.id = NEW.redaction_id AND w.revision_id = NEW.revision_id
 )
 """
 

@@ -24,6 +24,14 @@ from replaycases.cases.models.provenance import (
     Provenance,
 )
 from replaycases.cases.models.raw_read import RawRead
+from replaycases.cases.models.redaction import (
+    Redaction,
+    RedactionPolicy,
+    RedactionRule,
+    RuleAction,
+    SeenSpans,
+    Waiver,
+)
 from replaycases.cases.models.review import ClosingItem, ClosingStep, FlagReason, ReviewComment, ReviewFlag
 from replaycases.cases.models.run import ENDED, MAX_ATTEMPTS, Run, RunSet, RunState
 from replaycases.cases.models.trace import BufferedTrace, CaptureRule, RuleKind, TraceBatch, TraceInbox
@@ -74,14 +82,20 @@ __all__ = [
     "ProposalState",
     "Provenance",
     "RawRead",
+    "Redaction",
+    "RedactionPolicy",
+    "RedactionRule",
     "ReviewComment",
     "ReviewFlag",
+    "RuleAction",
     "RuleKind",
     "Run",
     "RunSet",
     "RunState",
+    "SeenSpans",
     "Stage",
     "StatementEdit",
     "TraceBatch",
     "TraceInbox",
+    "Waiver",
 ]

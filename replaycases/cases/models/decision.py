@@ -11,6 +11,7 @@ from django.db.models import Q
 from replaycases.accounts.models import User
 from replaycases.cases.models.case import Case
 from replaycases.cases.models.fixture_revision import DIGEST_LENGTH, Control, FixtureRevision
+from replaycases.cases.models.redaction import Redaction
 from replaycases.cases.models.scoping import ScopedQuerySet
 
 
@@ -27,8 +28,8 @@ class DecisionOutcome(models.TextChoices):
 
 class Decision(models.Model):
     """One person's decision about one revision (or one of its controls), with the hashes of what they saw. An approval
-    stands until it is voided, once and for good; at most one of a kind stands for a case. Written by `cases.decisions`
-    only.
+    stands until it is voided, once and for good; at most one of a kind stands for a case. `redaction` is what was found
+    in these bytes, and under which policy, when their redaction was approved. Written by `cases.decisions` only.
 
     The database refuses an approval by anybody who captured the case, edited any of its revisions up to this one, or
     had that done on their behalf, and one whose hashes are not the revision's (see `cases.immutability`).
@@ -43,6 +44,7 @@ class Decision(models.Model):
     content_hash = models.CharField(max_length=DIGEST_LENGTH)
     fixture_hash = models.CharField(max_length=DIGEST_LENGTH)
     checks_hash = models.CharField(max_length=DIGEST_LENGTH)
+    redaction = models.ForeignKey(Redaction, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     note = models.TextField(blank=True)
     decided_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     decided_at = models.DateTimeField()
