@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
@@ -20,7 +22,15 @@ from replaycases.importers.neutral import (
 )
 
 JSON = Any
-Ending = Literal["answered", "failed", "no answer"]
+Ending = Literal["answered", "failed", "error text", "no answer"]
+"""How a step ended. "error text": the format marks no failure, and what came back says that it is one."""
+
+_SAYS_ERROR = re.compile(
+    r"\s*\W{0,3}(?:an\s+)?\w{0,40}(?:error|exception)(?:\s*[:(\[-]|\s+occurred|\s*$)|\s*traceback \(most recent",
+    re.IGNORECASE,
+)
+_ERROR_KEYS = ("error", "is_error", "isError")
+_ERROR_JSON = re.compile(r"""\s*\{\s*"(?:error|is_error|isError)"\s*:(?!\s*(?:null|false|""|\{\s*\}|\[\s*\]))""")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +51,15 @@ class StepLine:
 
 
 def outline_of(run: NeutralRun) -> tuple[StepLine, ...]:
-    failed = {note.source for note in run.notes if note.kind == "failed_call"}
-    return tuple(_line(number, step, failed=step.source in failed) for number, step in enumerate(run.steps, 1))
+    failed = sorted({note.source for note in run.notes if note.kind == "failed_call"})
+    return tuple(_line(number, step, failed=_is_within(step, failed)) for number, step in enumerate(run.steps, 1))
+
+
+def _is_within(step: Step, failed: Sequence[str]) -> bool:
+    """Whether one of these places, in their order, is the step's or a part of it: a failure is noted at its answer."""
+    inside = f"{step.source}/"
+    at, below = bisect_left(failed, step.source), bisect_left(failed, inside)
+    return failed[at : at + 1] == [step.source] or any(place.startswith(inside) for place in failed[below : below + 1])
 
 
 def reach(lines: Sequence[StepLine], leave_out: Collection[int]) -> int:
@@ -95,7 +112,16 @@ def _ending(step: Step, failed: bool) -> Ending:
     if not step.answered:
         return "no answer"
     is_failure = isinstance(step, ToolStep) and step.error is not None
-    return "failed" if is_failure or (failed and isinstance(step, ModelStep)) else "answered"
+    if is_failure or (failed and isinstance(step, ModelStep)):
+        return "failed"
+    return "error text" if isinstance(step, ToolStep) and says_error(step.value) else "answered"
+
+
+def says_error(value: JSON) -> bool:
+    """Whether a tool's answer calls itself an error, in its first words or by its own key."""
+    if isinstance(value, Mapping):
+        return any(value.get(key) for key in _ERROR_KEYS)
+    return isinstance(value, str) and bool(_SAYS_ERROR.match(value) or _ERROR_JSON.match(value))
 
 
 def _instant(text: str | None) -> datetime | None:

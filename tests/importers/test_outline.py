@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from replaycases.importers.neutral import ModelStep, NeutralRun, Note, ToolStep
 from replaycases.importers.outline import called_tools, outline_of, reach
 from replaycases.importers.registry import open_recording, report_on
 from replaycases.importers.supplied import Supplied
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
+JSON = Any
 TRACE = transcript(user("refund 4711"), asks(call("refund", {"id": 1})), answers("timed out"), says("Done."))
 
 
@@ -26,16 +31,40 @@ def test_every_step_has_its_boundary_name_and_number() -> None:
 
 def test_how_a_step_ended_is_told_apart() -> None:
     failed = ModelStep(source="/1", request={"a": 1}, response={"error": "x"})
-    note = Note(kind="failed_call", source="/1", text="it failed", boundary="model")
+    note = Note(kind="failed_call", source="/1/response/body", text="it failed", boundary="model")
     lines = outline_of(
         run(
             ToolStep(source="/0", tool="a", arguments={}, error={"kind": "x", "message": "y"}),
             failed,
             ToolStep(source="/2", tool="a", arguments={}, answered=False),
+            ModelStep(source="/10", request={"a": 1}, response={"said": "x"}),
             notes=(note,),
         )
     )
-    assert [line.ending for line in lines] == ["failed", "failed", "no answer"]
+    assert [line.ending for line in lines] == ["failed", "failed", "no answer", "answered"]
+
+
+@pytest.mark.parametrize(
+    ("value", "ending"),
+    [
+        ("Error: payment method not found", "error text"),
+        ("An error occurred while running the tool.", "error text"),
+        ("Traceback (most recent call last):", "error text"),
+        ("ValueError: no such order", "error text"),
+        ('{"error": "no such order"}', "error text"),
+        ({"error": {"code": 4}}, "error text"),
+        ({"isError": True, "content": []}, "error text"),
+        ('{"error": null, "order": 7}', "answered"),
+        ({"error": "", "order": 7}, "answered"),
+        ("No error occurred", "answered"),
+        ("Error rate is 2 %", "answered"),
+        ("Errors are counted elsewhere", "answered"),
+        (7, "answered"),
+    ],
+)
+def test_an_answer_that_calls_itself_an_error_is_told_apart_from_one_that_does_not(value: JSON, ending: str) -> None:
+    [line] = outline_of(run(ToolStep(source="/0", tool="a", arguments={}, value=value)))
+    assert line.ending == ending
 
 
 def test_a_draft_ends_before_the_first_step_that_is_kept_and_not_whole() -> None:

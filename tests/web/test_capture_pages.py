@@ -697,9 +697,23 @@ def test_the_content_of_a_step_is_shown_to_who_said_why(client: Client, capture:
     html = page(client, asked)
     assert SECRET in html
     assert "open" in html
-    assert SECRET not in page(client, f"{RUN}?at=4")
+    assert html.index("open to you until") < html.index('id="step-1"')
+    assert 'class="contents"' in html
     for nowhere in ("99", "0", "x"):
-        assert SECRET not in page(client, f"{RUN}?at={nowhere}")
+        assert 'class="contents"' not in page(client, f"{RUN}?at={nowhere}")
+
+
+def test_a_row_says_what_was_called_and_said_in_it_to_who_said_why(client: Client, capture: Capture) -> None:
+    html = page(client, RUN)
+    assert html.index("Why do you need to read it?") < html.index('id="step-1"')
+    assert "excerpt" not in html
+    assert "Started" not in html
+    client.post("/captures/RC-T1/raw-reads/", {"reason": "Ticket 9."})
+    answer = client.get(RUN)
+    rows = re.findall(r'excerpt recorded">(.*?)</span>', answer.content.decode())
+    assert [rows[0], rows[2], rows[4]] == ["asks for look_up", "asks for refund", "It is refunded."]
+    assert SECRET in rows[1]
+    assert "no-store" in answer.headers["Cache-Control"]
 
 
 def test_who_may_not_read_raw_evidence_is_not_asked_why(looking: Client, capture: Capture) -> None:

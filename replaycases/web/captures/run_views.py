@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import captures, choosing, drafts, outlines
 from replaycases.cases.models import Capture
 from replaycases.importers.findings import ImportRefused
+from replaycases.importers.neutral import NeutralRun
 from replaycases.importers.outline import StepLine
 from replaycases.web import raw_reading
 from replaycases.web.captures import loading, step_contents, steps_form, timeline_page
@@ -40,32 +42,48 @@ def _render(request: HttpRequest, capture: Capture, run: int, *, refused: str = 
     shared = loading.docket(capture, user_of(request), run=run, tab="steps")
     context: dict[str, Any] = {**shared, "shown": found, "refused": refused}
     if found.outline is not None:
-        context |= _steps(request, found.outline, shared["draft"])
-        context |= _contents(request, capture, run)
+        steps = _Steps(request, found.outline, shared["draft"])
+        raw = raw_reading.of(request, capture, back=reverse("capture_run", args=[capture.readable_id, run]))
+        read = captures.recording_of(user_of(request), capture).read(run) if raw.open and steps.lines else None
+        context |= {"raw": raw, **steps.context(step_contents.excerpts_of(read, steps.numbers) if read else {})}
+        context |= _content(request, read) if read else {}
     return render(request, "captures/steps.html", context, status=422 if refused else 200)
 
 
-def _steps(request: HttpRequest, outline: outlines.Outline, draft: Any) -> dict[str, Any]:
-    choices = drafts.choices_of(draft) if draft is not None else {}
-    chosen = timeline_page.chosen_of(choices, outline.steps)
-    found = _filter(request, outline)
-    matching = found.of(outline.steps, chosen.left_out)
-    page = Paginator(matching, ROWS_A_PAGE).get_page(request.POST.get("page") or request.GET.get("page"))
-    lines = list(page.object_list)
-    begun = next((line.started_at for line in outline.steps if line.started_at), None)
-    end = chosen.ends_after
-    return {
-        "outline": outline,
-        "filter": found,
-        "page": page,
-        "rows": timeline_page.rows_of(lines, _as_sent(request, chosen, lines), begun=begun) if lines else [],
-        "numbers": steps_form.ranges_of([line.number for line in lines]),
-        "chosen": chosen,
-        "stops": outline.steps[chosen.whole] if chosen.whole < len(outline.steps) else None,
-        "elsewhere": end if end is not None and end not in [line.number for line in lines] else None,
-        "begun": begun,
-        "typed": {name: request.POST.get(name, "") for name in ("out_also", "keep_also", "before", "after")},
-    }
+class _Steps:
+    """What of the run's steps this page shows."""
+
+    def __init__(self, request: HttpRequest, outline: outlines.Outline, draft: Any) -> None:
+        choices = drafts.choices_of(draft) if draft is not None else {}
+        self.request, self.outline = request, outline
+        self.chosen = timeline_page.chosen_of(choices, outline.steps)
+        self.filter = _filter(request, outline)
+        matching = self.filter.of(outline.steps, self.chosen.left_out)
+        self.page = Paginator(matching, ROWS_A_PAGE).get_page(request.POST.get("page") or request.GET.get("page"))
+        self.lines: list[StepLine] = list(self.page.object_list)
+
+    @property
+    def numbers(self) -> list[int]:
+        return [line.number for line in self.lines]
+
+    def context(self, excerpts: Mapping[int, str]) -> dict[str, Any]:
+        steps, chosen, end = self.outline.steps, self.chosen, self.chosen.ends_after
+        begun = next((line.started_at for line in steps if line.started_at), None)
+        sent = _as_sent(self.request, chosen, self.lines)
+        rows = timeline_page.rows_of(self.lines, sent, begun=begun, excerpts=excerpts) if self.lines else []
+        return {
+            "outline": self.outline,
+            "filter": self.filter,
+            "page": self.page,
+            "rows": rows,
+            "columns": timeline_page.columns_of(rows),
+            "numbers": steps_form.ranges_of(self.numbers),
+            "chosen": chosen,
+            "stops": steps[chosen.whole] if chosen.whole < len(steps) else None,
+            "elsewhere": end if end is not None and end not in self.numbers else None,
+            "begun": begun,
+            "typed": {name: self.request.POST.get(name, "") for name in ("out_also", "keep_also", "before", "after")},
+        }
 
 
 def _filter(request: HttpRequest, outline: outlines.Outline) -> steps_form.StepFilter:
@@ -84,15 +102,10 @@ def _as_sent(request: HttpRequest, chosen: timeline_page.Chosen, lines: list[Ste
     return replace(chosen, left_out=frozenset(out), ends_after=end or None)
 
 
-def _contents(request: HttpRequest, capture: Capture, run: int) -> dict[str, Any]:
-    """The content of the step that the address asks for (`?at=`), once the reader said why; until then the form."""
-    raw = raw_reading.of(request, capture, back=reverse("capture_run", args=[capture.readable_id, run]))
-    said = request.GET.get("at", "")
-    at = steps_form.number(said)
-    if not (at and raw.open):
-        return {"raw": raw}
-    read = captures.recording_of(user_of(request), capture).read(run)
-    return {"raw": raw, "at": at, "contents": step_contents.contents_of(read, at)}
+def _content(request: HttpRequest, read: NeutralRun) -> dict[str, Any]:
+    """The content of the step that the address asks for (`?at=`), to a reader who said why."""
+    at = steps_form.number(request.GET.get("at", ""))
+    return {"at": at, "contents": step_contents.contents_of(read, at)} if at else {}
 
 
 @login_required

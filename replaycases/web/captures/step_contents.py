@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from replaycases.importers.model_answers import answer_of
 from replaycases.importers.neutral import (
     ClockStep,
     HumanStep,
@@ -16,7 +18,11 @@ from replaycases.importers.neutral import (
     Step,
     ToolStep,
 )
+from replaycases.importers.outline import says_error
 from replaycases.web import words
+
+# Characters of a step that stand in its row.
+EXCERPT = 140
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +60,49 @@ def _contents(step: Step) -> Iterator[Content]:
             yield _answer("now", step.now, step)
         case RandomStep():
             yield _answer("value", step.value, step)
+
+
+def excerpts_of(run: NeutralRun, numbers: Iterable[int]) -> dict[int, str]:
+    """The first words of each of these steps, on one line: what a tool was called with, what a model said."""
+    return {number: " → ".join(map(_one_line, _first_words(run.steps[number - 1]))) for number in numbers}
+
+
+def _first_words(step: Step) -> Iterator[str]:
+    match step:
+        case ModelStep():
+            yield _said(step)
+        case ToolStep():
+            yield _compact(step.arguments)
+            if step.error or says_error(step.value):
+                yield step.error["message"] if step.error else _compact(step.value)
+        case RetrievalStep():
+            yield _compact(step.query)
+        case HumanStep():
+            yield _compact(step.decision if step.answered else step.question)
+        case ClockStep():
+            yield step.now
+        case RandomStep():
+            yield _compact(step.value)
+
+
+def _said(step: ModelStep) -> str:
+    """What the model answered in words, else which calls it asked for, else its answer as it stands."""
+    if not step.answered:
+        return ""
+    answer = answer_of(step.response, step.source)
+    if isinstance(answer.said, str) and answer.said.strip():
+        return answer.said
+    asked = [call.tool for choice in answer.choices for call in choice]
+    return f"asks for {', '.join(asked)}" if asked else _compact(step.response)
+
+
+def _compact(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _one_line(text: str) -> str:
+    words = " ".join(text[: 4 * EXCERPT].split())
+    return words if len(words) <= EXCERPT and len(text) <= 4 * EXCERPT else f"{words[:EXCERPT]}…"
 
 
 def _answer(name: str, value: Any, step: Step) -> Content:

@@ -11,7 +11,8 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from replaycases.importers.neutral import Boundary
-from replaycases.importers.outline import Ending, StepLine
+from replaycases.importers.outline import StepLine
+from replaycases.web.captures.timeline_page import ENDINGS
 
 # Digits of a step's number: no recording that is read has more steps.
 LONGEST_NUMBER = 6
@@ -25,7 +26,9 @@ class StepFilter(forms.Form):
     boundary = forms.ChoiceField(required=False, label="Boundary")
     tool = forms.ChoiceField(required=False, label="Tool")
     outcome = forms.ChoiceField(
-        required=False, label="Outcome", choices=[("", "any"), *((ending, ending) for ending in get_args(Ending))]
+        required=False,
+        label="Outcome",
+        choices=[("", "any"), *((ending, look.word) for ending, look in ENDINGS.items())],
     )
     choice = forms.ChoiceField(
         required=False, label="Choice", choices=[("", "any"), (KEPT, "kept"), (LEFT_OUT, "left out")]

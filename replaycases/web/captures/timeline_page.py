@@ -14,6 +14,7 @@ from replaycases.web.labels import Look
 ENDINGS: Mapping[Ending, Look] = {
     "answered": Look(word="answered", css="", icon=""),
     "failed": Look(word="failed", css="look", icon="warn"),
+    "error text": Look(word="answered with an error", css="look", icon="warn"),
     "no answer": Look(word="no answer", css="dunno", icon="dash"),
 }
 
@@ -22,7 +23,7 @@ ENDINGS: Mapping[Ending, Look] = {
 class StepRow:
     """`kept`: it is not left out. `ends`: the draft ends after it. `past`: it stands after where the draft ends.
     `stops`: it is kept and lacks its answer, so that the draft ends before it. `joined`: it was asked for together with
-    the step before it."""
+    the step before it. `excerpt` are its first words, for who may read them."""
 
     line: StepLine
     ending: Look
@@ -33,6 +34,7 @@ class StepRow:
     past: bool
     stops: bool
     joined: bool
+    excerpt: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +56,31 @@ def chosen_of(choices: Mapping[str, Any], steps: Sequence[StepLine]) -> Chosen:
     return Chosen(left_out=out, ends_after=end, whole=whole, left=left)
 
 
-def rows_of(lines: Sequence[StepLine], chosen: Chosen, *, begun: datetime | None) -> list[StepRow]:
-    """`begun` is when the first step with a time started."""
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Which columns say something of at least one step."""
+
+    started: bool
+    took: bool
+    joined: bool
+
+    @property
+    def count(self) -> int:
+        return 7 + self.started + self.took + self.joined
+
+
+def columns_of(rows: Sequence[StepRow]) -> Columns:
+    return Columns(
+        started=any(row.after for row in rows),
+        took=any(row.took for row in rows),
+        joined=any(row.joined for row in rows),
+    )
+
+
+def rows_of(
+    lines: Sequence[StepLine], chosen: Chosen, *, begun: datetime | None, excerpts: Mapping[int, str]
+) -> list[StepRow]:
+    """`begun` is when the first step with a time started; `excerpts` are by the step's number."""
     groups = [None, *(line.group for line in lines[:-1])]
     return [
         StepRow(
@@ -68,6 +93,7 @@ def rows_of(lines: Sequence[StepLine], chosen: Chosen, *, begun: datetime | None
             past=line.number > (chosen.ends_after or chosen.whole),
             stops=not line.whole and line.number == chosen.whole + 1,
             joined=line.group is not None and line.group == before,
+            excerpt=excerpts.get(line.number, ""),
         )
         for line, before in zip(lines, groups, strict=True)
     ]
