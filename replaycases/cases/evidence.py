@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from replaycases.accounts.models import Project
-from replaycases.cases import sealing
+from replaycases.cases import payload_bodies, sealing
 from replaycases.cases.key_ring import KeyMissing, SealBroken
 from replaycases.cases.models import Classification, Payload
 
@@ -70,7 +70,7 @@ def store(
             if classification == Classification.QUARANTINED:
                 sealing.seal(payload, data)
             # Two writers of the same bytes may meet here: the second one's row is dropped, not refused.
-            Payload.objects.bulk_create([payload], ignore_conflicts=True)
+            payload_bodies.insert(payload)
             kept = _there(payload)
             assert kept is not None
         if kept.pk != payload.pk and kept.released_at is None:
@@ -163,7 +163,7 @@ def read(payload: Payload) -> bytes:
         raise EvidenceDestroyed(destroyed(payload))
     try:
         with _opens(payload):
-            data = bytes(payload.body) if payload.data_key is None else sealing.opened(payload)
+            data = bytes(payload_bodies.of(payload)) if payload.data_key is None else sealing.opened(payload)
         if digest_of(data) != payload.digest:
             raise EvidenceDamaged(f"payload {payload.pk} no longer has its digest; restore it from a backup")
     except EvidenceDamaged:

@@ -108,10 +108,10 @@ def seal(key: bytes, plain: bytes, *, context: bytes) -> bytearray:
     return sealed
 
 
-def open_seal(key: bytes, sealed: bytes, *, context: bytes) -> bytes:
+def open_seal(key: bytes, sealed: bytes | bytearray | memoryview, *, context: bytes) -> bytes:
     """Raises SealBroken."""
     try:
-        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], memoryview(sealed)[NONCE_BYTES:], context)
+        return AESGCM(key).decrypt(bytes(sealed[:NONCE_BYTES]), memoryview(sealed)[NONCE_BYTES:], context)
     except (InvalidTag, ValueError):
         raise SealBroken("sealed evidence was changed, moved, or sealed under another key") from None
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils import timezone
 
-from replaycases.cases import key_ring
+from replaycases.cases import key_ring, payload_bodies
 from replaycases.cases.key_ring import KeyMissing, KeyRing, RingFile, RingInvalid
 from replaycases.cases.models import Payload
 
@@ -31,6 +31,8 @@ class Sealable(Protocol):
     data_key: Any
     body: Any
 
+    def get_deferred_fields(self) -> set[str]: ...
+
 
 def seal(payload: Sealable, plain: bytes) -> None:
     """Set `body` and what opens it; the caller saves. Evidence that is sealed has an end: `expires_at`."""
@@ -41,7 +43,7 @@ def seal(payload: Sealable, plain: bytes) -> None:
 
 def opened(payload: Sealable) -> bytes:
     """The plain bytes of a sealed payload. Raises KeyMissing once its time has passed, SealBroken, RingInvalid."""
-    return key_ring.open_seal(_data_key(payload), bytes(payload.body), context=_context(payload))
+    return key_ring.open_seal(_data_key(payload), payload_bodies.of(payload), context=_context(payload))
 
 
 def rewrap(payload: Sealable) -> None:
