@@ -29,7 +29,8 @@ REMEMBERED = 32
 class RunRecord:
     """What the trace says around its steps. `serving` and `recorded_by` are {} where it says nothing; `offered` counts
     the tools that the model was offered, None where the trace has no catalogue for the whole run, and `tells_tools`
-    whether it says at all which were; `identity` and `system`: it holds them."""
+    whether it says at all which were; `identity` and `system`: it holds them. `record` are parts of
+    `importers.run_record`."""
 
     started_at: str | None
     workflow_version: str | None
@@ -43,6 +44,7 @@ class RunRecord:
     locale: str | None
     recorded_by: Mapping[str, Any]
     tells_tools: bool
+    record: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +96,7 @@ def _remembered(payload_id: UUID, format: str, run: int) -> Outline:
 
 
 def _recording(payload_id: UUID, format: str) -> Recording:
-    return open_recording(evidence.read(Payload.objects.get(pk=payload_id)), format=format)
+    return open_recording(evidence.read(Payload.objects.defer("body").get(pk=payload_id)), format=format)
 
 
 def outline(recording: Recording, run: int) -> Outline:
@@ -155,4 +157,5 @@ def _record(run: NeutralRun) -> RunRecord:
         locale=run.locale,
         recorded_by=run.recorded_by or {},
         tells_tools="tools" not in run.absent,
+        record=run.record,
     )

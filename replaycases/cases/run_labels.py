@@ -7,13 +7,9 @@ import re
 from dataclasses import replace
 
 from replaycases.importers.neutral import RunHead
+from replaycases.importers.run_record import MACHINE_ID
 
-# UUIDs, hexadecimal ids of the usual lengths and ULIDs, with a short prefix before, and numbers that count something.
-# Digits alone of an id's length are somebody's account or telephone number as well.
-_MACHINE = re.compile(
-    r"(?:[a-z]{1,12}[-_:])?(?=.*[0-9])(?=.*[A-Fa-f])"
-    r"(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?:[0-9A-Fa-f]{8}){1,8}|[0-9A-HJKMNP-TV-Z]{26})"
-)
+# Numbers that count something.
 _COUNT = re.compile(r"[0-9]{1,5}")
 _WORDS = frozenset(
     {"trace", "run", "session", "task_id", "trial", "id", "answer", "answers", "HTTP", "exchange", "exchanges"}
@@ -27,4 +23,4 @@ def in_the_open(head: RunHead) -> RunHead:
 
 
 def _says_nothing(word: str) -> bool:
-    return word in _WORDS or any(form.fullmatch(word) for form in (_COUNT, _MACHINE))
+    return word in _WORDS or any(form.fullmatch(word) for form in (_COUNT, MACHINE_ID))

@@ -18,7 +18,7 @@ def lines(report: Report) -> Iterator[str]:
     yield f"{report.format}: {_WORDS[report.mode]}: {report.why}"
     yield from map(_boundary, report.coverage)
     yield from map(_note, report.notes)
-    yield from map(_gap, report.gaps)
+    yield from map(_gap, (*report.gaps, *report.record))
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -30,6 +30,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "coverage": [asdict(one) for one in report.coverage],
         "notes": [asdict(note) for note in report.notes],
         "gaps": [asdict(gap) for gap in report.gaps],
+        "record": [{"name": gap.name, "cost": gap.cost} for gap in report.record],
     }
 
 

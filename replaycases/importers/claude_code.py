@@ -17,6 +17,7 @@ from replaycases.importers.formats import Format
 from replaycases.importers.model_answers import tokens
 from replaycases.importers.neutral import ModelStep, NeutralRun, Note, Part, RunHead
 from replaycases.importers.reconstructed import Said, reconstruct
+from replaycases.importers.run_record import of_trace
 from replaycases.importers.session_tree import Conversation, Line, Merged, conversations
 from replaycases.importers.times import moment
 from replaycases.importers.turns import provider_run, turn_of
@@ -71,6 +72,20 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         left_out=file.read_once(_left_out),
         started_at=started,
         trace_id=_session(one),
+        record=_record_of(one),
+    )
+
+
+def _record_of(one: Conversation) -> dict[str, str]:
+    """A subagent is a part of its session; the harness is the client, which puts the agent together."""
+    session, rows = _session(one), [line.row for line in one.lines]
+    agent = next((row["agentId"] for row in rows if isinstance(row.get("agentId"), str)), None)
+    versions = [f"claude-code {row['version']}" for row in rows if isinstance(row.get("version"), str)]
+    return of_trace(
+        run_id=agent or session,
+        parent_run_id=session if agent else None,
+        harness=versions,
+        request_ids=[row.get("requestId") for row in rows],
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from replaycases.importers.findings import Gap
 from replaycases.importers.neutral import Boundary, ModelStep, NeutralRun, Note, Step, boundary_of
+from replaycases.importers.run_record import lacking
 
 State = Literal["recorded", "partly", "absent"]
 Mode = Literal["replay", "prefix", "forensic"]
@@ -40,24 +41,29 @@ class Coverage:
 @dataclass(frozen=True, kw_only=True)
 class Report:
     """The completeness report of one run. `mode`: replay of all of it, of a prefix of `replayable` steps, or forensic
-    reading only; `why` says it in one sentence."""
+    reading only; `why` says it in one sentence. `record` are the gaps of the run record, which cap nothing."""
 
     format: str
     coverage: tuple[Coverage, ...]
     gaps: tuple[Gap, ...]
+    record: tuple[Gap, ...]
     notes: tuple[Note, ...]
     mode: Mode
     replayable: int
     why: str
 
 
-def report_of(run: NeutralRun, gaps: tuple[Gap, ...], *, leave_out: Collection[int] = ()) -> Report:
-    """`leave_out` are the numbers (from 1) of steps that a person left out: what they lack ends no replay."""
+def report_of(
+    run: NeutralRun, gaps: tuple[Gap, ...], *, leave_out: Collection[int] = (), stated: Iterable[str] = ()
+) -> Report:
+    """`leave_out` are the numbers (from 1) of steps that a person left out: what they lack ends no replay. `stated` are
+    the parts of the run record that a person stated."""
     mode, replayable, why = _mode(run, leave_out)
     return Report(
         format=run.format,
         coverage=tuple(_coverage(run, boundary) for boundary in get_args(Boundary)),
         gaps=gaps,
+        record=lacking((*run.record, *stated)),
         notes=run.notes,
         mode=mode,
         replayable=replayable,

@@ -18,6 +18,7 @@ from replaycases.importers.conversation import assemble
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
 from replaycases.importers.neutral import ModelStep, NeutralRun, RunHead
+from replaycases.importers.run_record import of_trace
 from replaycases.importers.times import moment
 from replaycases.importers.trace_tree import Kind, Record, Tree, distinct
 from replaycases.importers.typed import text_or_none
@@ -87,6 +88,15 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         workflow_version=text_or_none(trace.row.get("release"))
         or text_or_none(trace.row.get("version"))
         or _first(records, "version"),
+        record=_record_of(trace, records),
+    )
+
+
+def _record_of(trace: _Trace, records: list[Record]) -> dict[str, str]:
+    return of_trace(
+        run_id=text_or_none(trace.row.get("id")) or _first(records, "traceId"),
+        commit=trace.row.get("release"),
+        deployment=trace.row.get("environment") or _first(records, "environment"),
     )
 
 

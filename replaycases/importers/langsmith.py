@@ -16,8 +16,10 @@ from replaycases.importers.conversation import assemble
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
 from replaycases.importers.neutral import ModelStep, NeutralRun, RunHead
+from replaycases.importers.run_record import of_trace
 from replaycases.importers.times import moment
 from replaycases.importers.trace_tree import Kind, Record, Tree
+from replaycases.importers.typed import object_or_empty
 
 JSON = Any
 NAME = "langsmith"
@@ -62,7 +64,31 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         started_at=tree.started_at,
         trace_id=trace,
         workflow_version=_version(records),
+        record=_record_of(records),
     )
+
+
+def _record_of(records: list[Record]) -> dict[str, str]:
+    """The run is the outermost record; its parent, where that is not in the file, the run that it was a part of."""
+    known = {record.id for record in records}
+    roots = [record for record in records if record.parent not in known]
+    root = roots[0] if len(roots) == 1 else None
+    runtime = next((found for record in records if (found := _runtime(record.row))), {})
+    return of_trace(
+        run_id=root and root.id,
+        parent_run_id=root and root.parent,
+        commit=_version(records),
+        toolchain=_named(runtime.get("runtime"), runtime.get("runtime_version")),
+        harness=_named(runtime.get("library"), runtime.get("library_version") or runtime.get("sdk_version")),
+    )
+
+
+def _named(*parts: JSON) -> str:
+    return " ".join(part for part in parts if isinstance(part, str))
+
+
+def _runtime(row: dict[str, JSON]) -> dict[str, JSON]:
+    return object_or_empty(object_or_empty(row.get("extra")).get("runtime"))
 
 
 def _version(records: list[Record]) -> str | None:

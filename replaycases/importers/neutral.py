@@ -7,7 +7,8 @@ JSON Pointer into the foreign file, times are ISO 8601 with an offset, None wher
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 JSON = Any
@@ -132,7 +133,7 @@ class NeutralRun:
     the last thing recorded is a tool's answer, so that what the workflow did with it is not known. `left_out` are
     pointers to parts of the file that were not imported. `started_at` is when the run began; `identity` and what
     follows is what the file says of who asked, of the trace, of the code and its surroundings, and of the recorder, in
-    the fixture's shapes; None or () where it says nothing.
+    the fixture's shapes; None or () where it says nothing. `record` holds parts of the run record (`run_record.PARTS`).
     """
 
     format: str
@@ -156,6 +157,7 @@ class NeutralRun:
     templates: tuple[JSON, ...] = ()
     policies: tuple[JSON, ...] = ()
     recorded_by: dict[str, JSON] | None = None
+    record: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

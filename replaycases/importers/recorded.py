@@ -28,6 +28,7 @@ from replaycases.importers.neutral import (
 )
 from replaycases.importers.recorded_lines import Line, is_full, is_recording, lines_of
 from replaycases.importers.retrieved import documents_of
+from replaycases.importers.run_record import of_trace
 
 JSON = Any
 NAME = "recorded"
@@ -87,6 +88,7 @@ def _read(file: ForeignFile, index: int) -> NeutralRun:
             "recorder": head["recorder"]["name"],
             "version": head["recorder"]["version"],
         },
+        record=of_trace(run_id=head["run_id"]),
     )
 
 

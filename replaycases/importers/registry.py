@@ -103,7 +103,7 @@ def to_case(run: NeutralRun, supplied: Supplied) -> Imported:
     """What a run becomes with what a person supplied. Raises as `import_run` does."""
     document, gaps = to_fixture(run, supplied)
     require_room(gaps)
-    report = report_of(run, gaps, leave_out=supplied.leave_out)
+    report = report_of(run, gaps, leave_out=supplied.leave_out, stated=supplied.record)
     imported = Imported(document=document, fixture=None, format=run.format, report=report, left_out=run.left_out)
     if supplied.expected is None:
         return imported
@@ -112,7 +112,7 @@ def to_case(run: NeutralRun, supplied: Supplied) -> Imported:
 
 def report_on(run: NeutralRun, supplied: Supplied) -> Report:
     """The completeness report before there is a fixture. Raises ImportRefused for choices that do not fit the run."""
-    return report_of(run, gaps_of(run, supplied), leave_out=supplied.leave_out)
+    return report_of(run, gaps_of(run, supplied), leave_out=supplied.leave_out, stated=supplied.record)
 
 
 def _recognised(file: ForeignFile) -> Format:

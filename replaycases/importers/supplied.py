@@ -9,6 +9,7 @@ from typing import Any
 from replaycases.fixture.instants import parse_instant
 from replaycases.fixture.rules_document import INSTANT_HINT
 from replaycases.importers.findings import refused
+from replaycases.importers.run_record import is_record
 
 JSON = Any
 _LISTS = ("none", "leave_out", "policies", "templates", "ignore", "optional")
@@ -29,6 +30,7 @@ class Supplied:
     `policies` and `templates` are {name, version, sha256, content?} that the workflow worked with. `ignore` are
     {tool | boundary, pointer}: parts of every such call that are not compared. `optional` are the numbers of steps that
     another run may leave out, `alternatives` {NUMBER: [alternative]} other calls that are right in a step's place.
+    `record` are parts of the run record, {NAME: text}; none of it stands in the fixture.
     Trim with one of `horizon_after` (keep events up to this seq) and `horizon_at_call` (end just before the n-th
     tool call, from 1, so that this call is the first one past the horizon).
     """
@@ -56,6 +58,7 @@ class Supplied:
     alternatives: Mapping[str, list[JSON]] = field(default_factory=dict)
     horizon_after: int | None = None
     horizon_at_call: int | None = None
+    record: Mapping[str, str] = field(default_factory=dict)
 
 
 def supplied_from(document: Mapping[str, JSON]) -> Supplied:
@@ -88,6 +91,8 @@ def _fits(name: str, value: JSON) -> bool:
         return _is_number(value)
     if name in ("serving", "recorded_by", "effects", "expected"):
         return isinstance(value, dict)
+    if name == "record":
+        return is_record(value)
     if name == "ignore":
         return isinstance(value, list) and all(_is_ignore_rule(rule) for rule in value)
     if name == "alternatives":

@@ -12,6 +12,7 @@ from django.test import Client
 from replaycases.accounts.models import Project, User
 from replaycases.cases import captures, choosing, drafts, raw_reads
 from replaycases.cases.models import Capture, Draft, Origin
+from replaycases.importers import run_record
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
 from tests.web.conftest import client_of
 
@@ -84,6 +85,17 @@ def test_what_the_trace_holds_is_told_beside_what_was_typed(client: Client) -> N
     assert "none: it touches nothing" in html
     (kept,) = chosen()["policies"]
     assert len(kept["sha256"]) == 64
+
+
+def test_what_is_known_around_the_run_is_kept_and_counted(client: Client) -> None:
+    wrong = client.post(f"{RUN}draft/", {**NAMED, "record_incident_url": "ticket 9"})
+    assert (wrong.status_code, '<details class="fold panel" open>' in wrong.content.decode()) == (422, True)
+    said = {"record_approval_reference": "CHG-7", "record_incident_url": "https://tickets.example/9"}
+    assert client.post(f"{RUN}draft/", {**NAMED, **said}).status_code == 302
+    assert chosen()["record"] == {"approval_reference": "CHG-7", "incident_url": "https://tickets.example/9"}
+    html = client.get(f"{RUN}draft/").content.decode()
+    assert f"2 of {len(run_record.PARTS)} stated" in html
+    assert "declared" in html.split('id="id_record_approval_reference"')[1].split("</div>")[0]
 
 
 def test_findings_of_what_is_kept_stand_beside_their_field(client: Client, responder: User, capture: Capture) -> None:

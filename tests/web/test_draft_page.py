@@ -25,6 +25,7 @@ def said_of(settings: Any) -> str:
         locale=None,
         recorded_by={},
         tells_tools=False,
+        record={},
     )
     form = RunRecordForm(None, choices={}, called=())
     return parts_of(form, record, None, {})["serving_settings"].note

@@ -58,11 +58,18 @@ RunNoteSerializer = shape(
     cost=serializers.CharField(allow_blank=True),
     boundary=serializers.ChoiceField(choices=get_args(Boundary), allow_null=True),
 )
+RecordGapSerializer = shape(
+    "RecordGapSerializer",
+    "Parts of the run record that nobody stated, by what they are about, and what that costs. It caps no comparison.",
+    name=serializers.CharField(),
+    cost=serializers.CharField(),
+)
 ReportSerializer = shape(
     "ReportSerializer",
     "What a run holds and lacks. `mode`: replay of all of it, of a prefix of `replayable` steps, or reading only.",
     coverage=CoverageSerializer(many=True),
     notes=RunNoteSerializer(many=True),
+    record=RecordGapSerializer(many=True),
     mode=serializers.ChoiceField(choices=get_args(Mode)),
     replayable=serializers.IntegerField(),
     why=serializers.CharField(),

@@ -20,8 +20,10 @@ from replaycases.importers.http.codec import Codec, Said
 from replaycases.importers.http.exchange import HttpExchange
 from replaycases.importers.http.others import Other, other_of
 from replaycases.importers.neutral import Boundary, NeutralRun, Note, NoteKind, Part, RetrievalStep
+from replaycases.importers.run_record import host_of, of_trace
 
 JSON = Any
+_REQUEST_IDS = ("x-request-id", "request-id", "apim-request-id")
 # The first that recognises an exchange reads it: by its path, or by the shape of both bodies.
 CODECS: tuple[Codec, ...] = (openai_chat.CODEC, openai_responses.CODEC, anthropic_messages.CODEC)
 
@@ -186,6 +188,14 @@ class _Reader:
             left_out=tuple(self.left_out),
             started_at=self._started(read),
             trace_id=next(iter(self.traces)) if len(self.traces) == 1 else None,
+            record=self._record(),
+        )
+
+    def _record(self) -> dict[str, str]:
+        exchanges = [call.exchange for call in self.calls]
+        return of_trace(
+            endpoint=[host_of(exchange.url) for exchange in exchanges],
+            request_ids=[exchange.response_headers.get(key) for exchange in exchanges for key in _REQUEST_IDS],
         )
 
     def _notes(self, read: list[tuple[Call, Said]]) -> list[Note]:

@@ -15,6 +15,7 @@ from replaycases.importers.otlp import pydantic_ai
 from replaycases.importers.otlp.chat_messages import Turns
 from replaycases.importers.otlp.genai import TRANSPORT
 from replaycases.importers.otlp.instants import instant
+from replaycases.importers.otlp.of_run import record_in
 from replaycases.importers.otlp.order import as_asked, check_clocks, moment, note_missing_calls
 from replaycases.importers.otlp.selection import Place, Selection, select
 from replaycases.importers.otlp.site import Notes, Site
@@ -63,6 +64,7 @@ def run_of(
         identity=identity,
         trace_id=spans[0].trace_id or None,
         workflow_version=version if isinstance(version, str) and version else None,
+        record=record_in(selection, spans),
     )
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.core.validators import URLValidator
 
 from replaycases.cases import texts
+from replaycases.importers import run_record
 from replaycases.web.captures.effect_form import EffectForm, rules_of
 from replaycases.web.captures.json_field import JsonField
 from replaycases.web.captures.record_rules import (
@@ -22,6 +24,7 @@ from replaycases.web.forms import StyledForm
 SERVING = ("provider", "requested_model", "returned_model", "api_version")
 RECORDER = ("commit", "recorder", "version")
 PLAIN = ("case_id", "incident_id", "frozen_at", "time_zone", "locale", "workflow_version", "prompt_version")
+RECORD = "record_"
 JSON_PARTS = ("identity", "tools", "policies", "templates", "alternatives")
 
 
@@ -29,6 +32,14 @@ def _text(label: str, help_text: str = "", *validators: Callable[[str], None]) -
     return forms.CharField(
         required=False, max_length=texts.NAME_CAP, label=label, help_text=help_text, validators=validators
     )
+
+
+def _record_field(part: run_record.RecordPart) -> forms.CharField:
+    made = forms.CharField(required=False, max_length=run_record.CAP, label=part.label)
+    if part.name.endswith("_url"):
+        made.validators.append(URLValidator(schemes=["http", "https"], message="Give a full address: https://…"))
+    made.widget.attrs["class"] = "input"
+    return made
 
 
 class RunRecordForm(StyledForm):
@@ -101,6 +112,7 @@ class RunRecordForm(StyledForm):
         self, data: Any = None, *, choices: Mapping[str, Any], called: Sequence[str], boundaries: Sequence[str] = ()
     ) -> None:
         super().__init__(data, initial=dict(_initial(choices)))
+        self.fields |= {f"{RECORD}{part.name}": _record_field(part) for part in run_record.PARTS.values()}
         self.called, self.boundaries = called, boundaries
         kept = choices.get("effects", {}).get("tools", {})
         self.effects = [
@@ -148,6 +160,7 @@ class RunRecordForm(StyledForm):
             **{name: said[name].strip() for name in PLAIN},
             **{name: said[name] for name in (*JSON_PARTS, "ignore", "optional", "none")},
             "serving": serving,
+            "record": {name: said[f"{RECORD}{name}"] for name in run_record.PARTS if said[f"{RECORD}{name}"]},
             "recorded_by": {name: said[f"recorded_by_{name}"] for name in RECORDER if said[f"recorded_by_{name}"]},
             "effects": {"tools": rules} if rules else {},
         }
@@ -157,6 +170,7 @@ def _initial(choices: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield from ((name, choices.get(name)) for name in (*PLAIN, *JSON_PARTS, "none"))
     yield from ((f"serving_{name}", choices.get("serving", {}).get(name)) for name in (*SERVING, "settings"))
     yield from ((f"recorded_by_{name}", choices.get("recorded_by", {}).get(name)) for name in RECORDER)
+    yield from ((f"{RECORD}{name}", said) for name, said in choices.get("record", {}).items())
     yield "optional", ", ".join(map(str, choices.get("optional", ())))
     yield "ignore", "\n".join(_ignore_line(rule) for rule in choices.get("ignore", ()))
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from replaycases.cases.outlines import RunRecord
 from replaycases.fixture.findings import Finding
+from replaycases.importers import run_record
 from replaycases.importers.completeness import Report
-from replaycases.web.captures.draft_form import SERVING, RunRecordForm
+from replaycases.web.captures.draft_form import RECORD, SERVING, RunRecordForm
 from replaycases.web.captures.record_rules import by_field
 from replaycases.web.labels import Look
 
@@ -72,6 +73,24 @@ def parts_of(
     return {name: replace(part, findings=wrong.get(name, ())) for name, part in parts.items()}
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordRows:
+    """The parts of the run record that a trace seldom holds, by what they are about. `stated` of all `of` are known by
+    the trace or by somebody's word. `wrong`: one was refused."""
+
+    groups: Sequence[tuple[run_record.RecordGroup, Sequence[Part]]]
+    stated: int
+    of: int
+    wrong: bool
+
+
+def record_rows(parts: Mapping[str, Part]) -> RecordRows:
+    groups = [(group, [parts[f"{RECORD}{part.name}"] for part in group.parts]) for group in run_record.GROUPS]
+    every = [part for _, found in groups for part in found]
+    stated = sum(part.look in (TRACE, DECLARED, INSTEAD) for part in every)
+    return RecordRows(groups=groups, stated=stated, of=len(every), wrong=any(part.field.errors for part in every))
+
+
 def _part(form: RunRecordForm, name: str, held: str, given: Any, costs: Mapping[str, str]) -> Part:
     field, declared = form[name], given is not None
     if form.is_bound and name in form.changed_data:  # a form that was sent is shown again only where it was refused
@@ -116,6 +135,7 @@ def _in_trace(record: RunRecord) -> dict[str, str]:
     plain = ("prompt_version", "time_zone", "locale")
     found |= {name: getattr(record, name) for name in plain if getattr(record, name)}
     found |= {f"recorded_by_{name}": str(value) for name, value in record.recorded_by.items() if value is not None}
+    found |= {f"{RECORD}{name}": value for name, value in record.record.items()}
     if record.tells_tools:
         found["tools"] = "what each model call was offered"
     if record.offered is not None:
@@ -145,6 +165,8 @@ def _declared(choices: Mapping[str, Any]) -> dict[str, Any]:
     """What was chosen, by the field that it was typed in."""
     flat = {name: value for name, value in choices.items() if value not in (None, "", [], {})}
     nested = {
-        f"{part}_{name}": value for part in ("serving", "recorded_by") for name, value in choices.get(part, {}).items()
+        f"{part}_{name}": value
+        for part in ("serving", "recorded_by", "record")
+        for name, value in choices.get(part, {}).items()
     }
     return flat | nested

@@ -93,12 +93,13 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
         return asks
     tried = previews.preview(user_of(request), shared["draft"]) if shared["draft"] else None
     report = (tried and tried.report) or found.outline.report
+    wrong = tried.findings if tried and not form.is_bound else ()
+    parts = draft_page.parts_of(form, found.outline.record, report, choices, wrong)
     context: dict[str, Any] = {
         **shared,
         "form": form,
-        "parts": draft_page.parts_of(
-            form, found.outline.record, report, choices, tried.findings if tried and not form.is_bound else ()
-        ),
+        "parts": parts,
+        "record": draft_page.record_rows(parts),
         "tried": tried,
         "missing": sum(gap.caps and not gap.declared for gap in report.gaps),
         "gaps": [gap_row(gap) for gap in report.gaps],
