@@ -75,12 +75,17 @@ def _counts(old: Manifest, new: Manifest) -> Iterator[Row]:
 
 
 def _interval(count: Document | None) -> str:
-    """A count of effects; an interval where it is not known which calls were accepted."""
+    """How often an action took effect: what is certain of it, and what may be more."""
     if count is None:
         return "0"
-    if count["max"] == count["min"]:
-        return str(count["min"])
-    return f"{count['min']} to {'unbounded' if count['max'] is None else count['max']}, accepted: unknown"
+    low, high = count["min"], count["max"]
+    if high is None:
+        return f"{low} or more: the run ended on a tool that the recording lacks, which may have done anything"
+    if high == low:
+        return str(low)
+    open_calls = f"perhaps {high}" if not low else f"{low}, perhaps {high}"
+    whose = "1 call was" if high - low == 1 else f"{high - low} calls were"
+    return f"{open_calls}: whether {whose} accepted is not known"
 
 
 def _authorization(old: Manifest, new: Manifest) -> Iterator[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile
@@ -12,6 +13,9 @@ from typing import Any
 SHOWN = 4_000
 LINE = 60
 LEAD = 200
+# Characters of a text that stand in a cell of a table; the rest is opened.
+BRIEF = 600
+BRIEF_LEAD = 120
 MOST_WORDS = 3_000
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
@@ -30,6 +34,34 @@ class Shown:
     segments: tuple[Segment, ...]
     cut: int = 0
     skipped: int = 0
+
+    @property
+    def length(self) -> int:
+        return sum(len(segment.text) for segment in self.segments)
+
+    @property
+    def marks(self) -> int:
+        return sum(segment.marked for segment in self.segments)
+
+
+def brief(text: Shown) -> Shown | None:
+    """What a cell shows of a long text at first: its beginning, or what stands around the first mark. None for a text
+    that is short enough to stand there whole."""
+    if text.length <= BRIEF * 3 // 2:
+        return None
+    before = "".join(segment.text for segment in takewhile(lambda segment: not segment.marked, text.segments))
+    start = min(max(0, len(before) - BRIEF_LEAD), text.length - BRIEF) if text.marks else 0
+    segments = tuple(_window(text.segments, start, start + BRIEF))
+    return Shown(segments=segments, cut=text.cut or text.length, skipped=text.skipped + start)
+
+
+def _window(segments: Sequence[Segment], start: int, end: int) -> Iterator[Segment]:
+    at = 0
+    for segment in segments:
+        part = segment.text[max(0, start - at) : max(0, end - at)]
+        if part:
+            yield Segment(text=part, marked=segment.marked)
+        at += len(segment.text)
 
 
 def whole(text: str) -> Shown:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaycases.web import words
-from replaycases.web.templatetags.evidence import shown, visible_html, visible_plain
+from replaycases.web.templatetags.evidence import brief, shown, visible_html, visible_plain
 
 TRICKY = st.text(
     st.sampled_from("a<>&\"' \n\t\r\x00\x1b\u200b\u202e\u2066\u2028\u00a0\u00ad\ufe0f\u3164\ud800é漢"), max_size=20
@@ -58,3 +58,13 @@ def test_a_cut_text_says_how_long_it_is_and_where_the_whole_is() -> None:
 
 def test_a_text_is_shown_with_nothing_added_to_it() -> None:
     assert shown(words.whole("line\n")) == "line\n"
+
+
+def test_the_whole_of_a_long_text_is_opened_in_its_cell_with_its_size_and_what_else_differs() -> None:
+    old, _ = words.differing("x " * 700 + "<old>" + " y" * 300 + " more", "x " * 700 + "<new>" + " y" * 300 + " else")
+    html = brief(old, "o")
+    assert html.startswith('<span class="brief">…  x')
+    assert "<summary>all 2,010 characters, 1 more difference</summary>" in html
+    assert html.count('<mark class="o">') == 3
+    assert "<old>" not in html
+    assert brief(words.whole("short")) == "short"

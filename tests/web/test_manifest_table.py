@@ -103,7 +103,7 @@ def test_a_required_event_that_was_left_over_is_said_to_be_required() -> None:
 
 def test_an_effect_that_may_have_been_accepted_is_an_interval() -> None:
     (row,) = rows(run(LOOK, PAY), run(LOOK, PAY), "effects")
-    assert text(row, "old") == "0 to 1, accepted: unknown"
+    assert text(row, "old") == "perhaps 1: whether 1 call was accepted is not known"
     assert row.always
 
 

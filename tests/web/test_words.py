@@ -64,3 +64,16 @@ def test_values_side_by_side_are_laid_out_alike() -> None:
     assert short == '{\n  "a": 1\n}'
     assert long.startswith('{\n  "a": 1,')
     assert words.as_text({"a": 1}) == '{"a": 1}'
+
+
+def test_of_a_long_text_a_cell_shows_its_beginning_or_what_is_around_the_first_mark() -> None:
+    assert words.brief(words.whole("x" * words.BRIEF)) is None
+    short = words.brief(words.whole("a" + "x" * 2_000))
+    assert short is not None
+    assert (short.length, short.cut, short.skipped, short.segments[0].text[0]) == (words.BRIEF, 2_001, 0, "a")
+    left, right = words.differing("x " * 700 + "old" + " y" * 300 + " more", "x " * 700 + "new" + " y" * 300 + " else")
+    for side, word in ((left, "old"), (right, "new")):
+        around = words.brief(side)
+        assert around is not None
+        assert [segment.text for segment in around.segments if segment.marked] == [word]
+        assert (around.skipped, side.marks) == (1_400 - words.BRIEF_LEAD, 2)

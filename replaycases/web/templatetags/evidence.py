@@ -13,6 +13,7 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from replaycases.web import words
 from replaycases.web.words import Segment, Shown
 
 register = template.Library()
@@ -70,6 +71,25 @@ def shown(text: Shown, side: str = "", download: str = "") -> SafeString:
     if text.cut:
         parts.append(_cut(f"cut: the whole has {text.cut} characters", download))
     return mark_safe("".join(parts))  # noqa: S308  each part was escaped where it was made
+
+
+@register.simple_tag
+def brief(text: Shown, side: str = "", download: str = "") -> SafeString:
+    """As `shown`, of a long text the part that decides first: the rest is opened, and its differences are counted."""
+    short = words.brief(text)
+    if short is None:
+        return shown(text, side, download)
+    more = text.marks - short.marks
+    note = f", {more} more difference{'' if more == 1 else 's'}" if more > 0 and side else ""
+    size = f"{text.cut or text.length:,} characters"
+    summary = f"all {size}{note}" if not text.cut else f"{text.length:,} of {size}{note}"
+    parts = ["… " if short.skipped else "", *(_marked(part, side) for part in short.segments), " …"]
+    return format_html(
+        '<span class="brief">{}</span><details class="whole"><summary>{}</summary>{}</details>',
+        mark_safe("".join(parts)),  # noqa: S308  each part was escaped where it was made
+        summary,
+        shown(text, side, download),
+    )
 
 
 def _marked(part: Segment, side: str) -> SafeString:
