@@ -134,7 +134,15 @@ def _runs_of(recording: Recording, names: set[str | None]) -> Iterator[NeutralRu
 
 
 def _one_id(names: set[str | None]) -> str:
-    name = next(iter(names)) if len(names) == 1 else None
+    return _in_the_open(next(iter(names)) if len(names) == 1 else None)
+
+
+def open_trace_id(run: NeutralRun) -> str:
+    """The run's trace, if it is an id; "" else."""
+    return _in_the_open(run.trace_id)
+
+
+def _in_the_open(name: str | None) -> str:
     return name if name is not None and _TRACE_ID.fullmatch(name) else ""
 
 

@@ -106,9 +106,11 @@ def edit_provenance(
     affected: Implementation | None,
     fixed: Implementation | None,
     covering_test: str,
+    run_record: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Provenance:
     """Links to the incident and its trace, the affected and the fixed version, and the test that covers it now. Each
-    may be empty. Raises PermissionDenied, InvalidTransition, ValidationError by field."""
+    may be empty. `run_record`, as `Provenance.run_record`, stays as it is where it is None. Raises PermissionDenied,
+    InvalidTransition, ValidationError by field."""
     said: dict[str, Any] = {
         "incident_url": _url("incident_url", incident_url),
         "trace_id": texts.kept(trace_id, cap=texts.NAME_CAP, field="trace_id"),
@@ -116,6 +118,7 @@ def edit_provenance(
         "affected": _of_project("affected", affected, case.project),
         "fixed": _of_project("fixed", fixed, case.project),
         "covering_test": texts.kept(covering_test, cap=TEST_CAP, field="covering_test"),
+        **({} if run_record is None else {"run_record": run_record}),
     }
     if affected is not None and affected == fixed:
         raise ValidationError({"fixed": "The fixed version is the affected one. Register the fix as its own version."})
@@ -301,7 +304,9 @@ def _changed(
 
 
 def _told(value: object) -> str:
-    """An id, or at most so much of a text."""
+    """An id, the names of parts, or at most so much of a text."""
+    if isinstance(value, Mapping):
+        value = ", ".join(sorted(value))
     if isinstance(value, models.Model):
         return str(value.pk)
     return evidence.printable(str(value or ""), cap=TOLD_CAP)

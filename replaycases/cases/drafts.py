@@ -26,14 +26,16 @@ from replaycases.cases import (
     outlines,
     policies,
     reading,
+    recorded_provenance,
     recorded_results,
     texts,
 )
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import AuditEvent, Capture, Case, Draft, FixtureRevision, IncidentReport, Payload
 from replaycases.cases.policies import InvalidTransition
+from replaycases.fixture.model import Fixture
 from replaycases.importers.effects import check_effects
-from replaycases.importers.neutral import Step
+from replaycases.importers.neutral import NeutralRun, Step
 from replaycases.importers.registry import Imported, to_case
 from replaycases.importers.supplied import Supplied, supplied_from
 from replaycases.importers.to_fixture import kept_steps
@@ -132,55 +134,76 @@ def make_case(
     InvalidTransition if there is one already, SeenAnother where other choices stand in the draft than those,
     ValidationError where no expectation was chosen and where `despite` is wanted, and as `imported`,
     `intake.create_case` and `incident_reports.settle_with`."""
-    capture = draft.capture
-    captures.require_there(capture)
+    captures.require_there(draft.capture)
     _require_seen(draft, seen)
     if draft.case is not None:
         raise InvalidTransition(f"{draft.case.readable_id} was made of this run already. Add a revision to it.")
     tried = _tried(actor, draft)
-    made, held = tried.made, tried.held
-    if made.fixture is None:
-        raise ValidationError({"expected": "Say what must and must not happen: a case needs an expectation."})
-    faults = failure_statement.faults(trigger, prohibited_outcome, deciding_evidence)
-    if held and not despite.strip():
-        faults = {**faults, "despite": _not_seen(held)}
-    if faults:
-        raise ValidationError(faults)
-    reason = texts.kept(despite, field="despite")
+    fixture = _require_case(tried, failure_statement.faults(trigger, prohibited_outcome, deciding_evidence), despite)
     with transaction.atomic():
         case = intake.create_case(
             actor,
-            project=capture.project,
+            project=draft.capture.project,
             title=title,
-            incident_id=made.fixture.incident_id,
+            incident_id=fixture.incident_id,
             trigger=trigger,
             prohibited_outcome=prohibited_outcome,
             deciding_evidence=deciding_evidence,
-            reported_symptom=capture.symptom,
+            reported_symptom=draft.capture.symptom,
             security_incident=security_incident,
-            fixture=made.as_bytes(),
-            ends_by=capture.expires_at,
+            fixture=tried.made.as_bytes(),
+            ends_by=draft.capture.expires_at,
         )
         _require_unchanged(draft)
-        if case.current_revision is not None:
-            held_documents.of_steps(case.current_revision, tried.steps)
-        if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
-            raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")
-        Capture.objects.filter(pk=capture.pk).update(has_case=True)
-        brought = {capture.captured_by_id, capture.on_behalf_of_id, *behalf.senders_of(capture)}
-        behalf.in_part_theirs(case, brought | _editors(draft))
-        incident_reports.settle_with(actor, incident_reports=findings, capture=capture, case=case)
-        if held:
-            events.record(
-                actor=actor,
-                action="draft.incident_not_seen",
-                subject=draft,
-                project=capture.project,
-                case=case,
-                object_hash=draft.choices.digest,
-                after={"held": list(held), "reason": reason},
-            )
+        _tie(draft, case)
+        incident_reports.settle_with(actor, incident_reports=findings, capture=draft.capture, case=case)
+        _keep_what_it_says(actor, case, draft, tried)
+        if tried.held:
+            _note_not_seen(actor, draft, case, tried.held, despite)
     return case
+
+
+def _require_case(tried: _Tried, faults: Mapping[str, str], despite: str) -> Fixture:
+    """The fixture. Raises ValidationError, by field, where it lacks an expectation, for the `faults` of the failure
+    statement, and where the recording keeps the incident and nobody says why a case is made of it."""
+    if tried.made.fixture is None:
+        raise ValidationError({"expected": "Say what must and must not happen: a case needs an expectation."})
+    if tried.held and not despite.strip():
+        faults = {**faults, "despite": _not_seen(tried.held)}
+    if faults:
+        raise ValidationError(dict(faults))
+    texts.kept(despite, field="despite")
+    return tried.made.fixture
+
+
+def _tie(draft: Draft, case: Case) -> None:
+    """The case is the draft's from now on, and in part the work of everybody who brought or chose something of it."""
+    capture = draft.capture
+    if not Draft.objects.filter(pk=draft.pk, case=None).update(case=case):
+        raise InvalidTransition("Somebody else made a case of this run in the meantime. Look again.")
+    Capture.objects.filter(pk=capture.pk).update(has_case=True)
+    brought = {capture.captured_by_id, capture.on_behalf_of_id, *behalf.senders_of(capture)}
+    behalf.in_part_theirs(case, brought | _editors(draft))
+
+
+def _keep_what_it_says(actor: User, case: Case, draft: Draft, tried: _Tried) -> None:
+    """What the run says beside its fixture: the documents that it was given, and the case's provenance."""
+    if case.current_revision is not None:
+        held_documents.of_steps(case.current_revision, tried.steps)
+    trace_id = draft.capture.trace_id or captures.open_trace_id(tried.run)
+    recorded_provenance.keep(actor, case=case, run=tried.run, supplied=tried.supplied, trace_id=trace_id)
+
+
+def _note_not_seen(actor: User, draft: Draft, case: Case, held: Sequence[str], despite: str) -> None:
+    events.record(
+        actor=actor,
+        action="draft.incident_not_seen",
+        subject=draft,
+        project=case.project,
+        case=case,
+        object_hash=draft.choices.digest,
+        after={"held": list(held), "reason": texts.kept(despite, field="despite")},
+    )
 
 
 def revise(actor: User, *, draft: Draft, changed: str, seen: str, seen_revision: int | None = None) -> Case:
@@ -201,7 +224,7 @@ def revise(actor: User, *, draft: Draft, changed: str, seen: str, seen_revision:
         )
         _require_unchanged(draft)
         _require_not_lengthened(draft.capture, revision)
-        held_documents.of_steps(revision, tried.steps)
+        _keep_what_it_says(actor, revision.case, draft, tried)
     return revision.case
 
 
@@ -217,9 +240,11 @@ def _require_not_lengthened(capture: Capture, revision: FixtureRevision) -> None
 
 @dataclass(frozen=True, kw_only=True)
 class _Tried:
-    """What the run becomes, the checks that are the incident and that it keeps as it was recorded, and the steps that
-    are in the fixture."""
+    """What the run becomes with what was supplied, the checks that are the incident and that it keeps as it was
+    recorded, and the steps that are in the fixture."""
 
+    run: NeutralRun
+    supplied: Supplied
     made: Imported
     held: tuple[str, ...]
     steps: tuple[Step, ...]
@@ -233,7 +258,7 @@ def _tried(actor: User, draft: Draft) -> _Tried:
     if made.fixture is not None:
         results = recorded_results.results_of(made.fixture, run, supplied)
         held = recorded_results.incident_held(made.fixture, results)
-    return _Tried(made=made, held=held, steps=tuple(step for _, step in kept))
+    return _Tried(run=run, supplied=supplied, made=made, held=held, steps=tuple(step for _, step in kept))
 
 
 def _not_seen(held: tuple[str, ...]) -> str:

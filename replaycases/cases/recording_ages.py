@@ -36,7 +36,7 @@ class RegisteredVersions:
 
     def recorded_at(self, commit: str) -> datetime | None:
         """When the version of this commit was registered first; either side may have it cut short."""
-        return min((at for known, at in self.commits if _is_same(known, commit)), default=None)
+        return min((at for known, at in self.commits if is_same_commit(known, commit)), default=None)
 
 
 def commit_of(fixture: Fixture) -> str:
@@ -89,6 +89,7 @@ def _declaring() -> QuerySet[Implementation]:
     return Implementation.objects.exclude(parsers={})
 
 
-def _is_same(one: str, other: str) -> bool:
+def is_same_commit(one: str, other: str) -> bool:
+    """Either may be cut short."""
     shorter, longer = sorted((one.lower(), other.lower()), key=len)
     return len(shorter) >= _SHORTEST and longer.startswith(shorter)

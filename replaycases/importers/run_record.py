@@ -28,7 +28,7 @@ MACHINE_ID = re.compile(
     r"(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|(?:[0-9A-Fa-f]{8}){1,8}|[0-9A-HJKMNP-TV-Z]{26})"
 )
 _REQUEST = re.compile(f"{MACHINE_ID.pattern}|(?:[a-z]{{2,20}}[-_]){{1,3}}(?=[^ ]*[0-9])[A-Za-z0-9-]{{5,64}}")
-_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
+COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _DIGEST = re.compile(r"(?:[a-z0-9][a-z0-9._/:-]{0,200}@)?sha(?:256|512):[0-9a-f]{64,128}")
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?")
 _VERSION = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}(?: v?[0-9][A-Za-z0-9.+_-]{0,39})?")
@@ -81,7 +81,7 @@ GROUPS: tuple[RecordGroup, ...] = (
         "Code",
         "the affected code cannot be checked out again from what was recorded",
         repository=("Repository", _REPOSITORY),
-        commit=("Commit", _COMMIT),
+        commit=("Commit", COMMIT),
         patch="Retained patch, or clean checkout",
     ),
     _group(

@@ -86,6 +86,7 @@ NO_SERVICE = {
     },
     "previews": {"preview"},
     "proposals": {"why_not_decide", "why_not_decide_each", "why_not_second"},
+    "recorded_provenance": {"keep"},
     "registry": {"register_path"},  # another way to the same as an archive
     "users": {"note_password_set", "require_superuser"},
 }

@@ -17,7 +17,8 @@ from replaycases.cases.models.scoping import ScopedQuerySet
 
 class Provenance(models.Model):
     """Links and versions of one case. `affected` is the implementation in which the incident happened, `fixed` the one
-    that no longer shows it, `covering_test` the test in the workflow's own repository that now covers it."""
+    that no longer shows it, `covering_test` the test in the workflow's own repository that now covers it. `run_record`
+    is what is known around the recorded run: {a part of `importers.run_record`: {value, source: trace or declared}}."""
 
     case = models.OneToOneField(Case, primary_key=True, on_delete=models.PROTECT, related_name="provenance")
     incident_url = models.URLField(max_length=500, blank=True)
@@ -26,6 +27,9 @@ class Provenance(models.Model):
     affected = models.ForeignKey(Implementation, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     fixed = models.ForeignKey(Implementation, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     covering_test = models.CharField(max_length=300, blank=True)
+    run_record: models.JSONField[dict[str, dict[str, str]], dict[str, dict[str, str]]] = models.JSONField(
+        default=dict, blank=True
+    )
 
     PROJECT_PATH = "case__project"
     objects: ClassVar[ScopedQuerySet[Provenance]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
