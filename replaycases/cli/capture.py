@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from replaycases.cli.output import say, say_json
 from replaycases.cli.reading import opened
@@ -30,7 +30,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--project", required=True, metavar="KEY", help="the project's key")
     parser.add_argument("--format", help="found by content when left out")
     parser.add_argument("--name", help="what the file is called there (its name)")
-    parser.add_argument("--symptom", metavar="TEXT", help="what was reported")
+    parser.add_argument("--symptom", metavar="TEXT", help="what was reported; sent in the body, never in the address")
     parser.add_argument("--trace-id", metavar="ID")
     parser.add_argument("--evidence-days", type=int, metavar="N", help="how long it lives; at most the project's time")
     parser.add_argument("--json", action="store_true", help="print what was kept, and its completeness report, as JSON")
@@ -40,10 +40,9 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     server = Server(options)
-    said = {name: value for name in _SAID if (value := getattr(options, name)) is not None}
-    query = urlencode({"name": options.file.name, **said}, errors="replace")
+    said = {name: str(value) for name in _SAID if (value := getattr(options, name)) is not None}
     with opened(options.file) as data:
-        is_new, kept = server.post_file(f"/api/v1/captures/?{query}", data)
+        is_new, kept = server.post_file("/api/v1/captures/", data, {"name": options.file.name, **said})
     if not isinstance(kept, dict) or not all(name in kept for name in _SHOWN):
         raise server.misunderstood()
     shown = server.get_json(f"/api/v1/captures/{quote(str(kept['id']), safe='')}/")

@@ -6,10 +6,13 @@ import argparse
 import http.client
 import ipaddress
 import os
+import secrets
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import chain
 from typing import IO, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -57,11 +60,18 @@ class Server:
         data = orjson.dumps(document)
         return self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
 
-    def post_file(self, path: str, data: IO[bytes]) -> tuple[bool, Any]:
-        """Send a regular file as it is read. Whether the server made something new of it, and its answer."""
-        length = str(os.fstat(data.fileno()).st_size)
-        headers = {**self._headers, "Content-Type": "application/octet-stream", "Content-Length": length}
-        answer = self._json(urllib.request.Request(self._address + path, data=data, headers=headers))  # noqa: S310
+    def post_file(self, path: str, data: IO[bytes], said: Mapping[str, str]) -> tuple[bool, Any]:
+        """Send a regular file as it is read, as `file` of a multipart body with `said` as its fields: nothing that is
+        said stands in the address. Whether the server made something new of it, and its answer."""
+        boundary = secrets.token_hex(16)
+        fields = "".join(f"{_part(boundary, name)}\r\n\r\n{value}\r\n" for name, value in said.items())
+        head = f'{fields}{_part(boundary, "file")}; filename="file"\r\nContent-Type: application/octet-stream\r\n\r\n'
+        before, after = head.encode(errors="replace"), f"\r\n--{boundary}--\r\n".encode()
+        length = len(before) + os.fstat(data.fileno()).st_size + len(after)
+        kind = f"multipart/form-data; boundary={boundary}"
+        headers = {**self._headers, "Content-Type": kind, "Content-Length": str(length)}
+        pieces = chain((before,), iter(partial(data.read, CHUNK), b""), (after,))
+        answer = self._json(urllib.request.Request(self._address + path, data=pieces, headers=headers))  # noqa: S310
         return self._status == http.HTTPStatus.CREATED, answer
 
     def download(self, path: str, to: IO[bytes], *, largest: int) -> None:
@@ -94,6 +104,10 @@ class Server:
         except (OSError, http.client.HTTPException) as error:
             why = error.reason if isinstance(error, urllib.error.URLError) else error
             raise Refused(ENVIRONMENT, f"{self._address}: no answer: {str(why)[:MOST_SAID]}") from None
+
+
+def _part(boundary: str, name: str) -> str:
+    return f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"'
 
 
 class _Broken(Exception):

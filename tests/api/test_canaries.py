@@ -123,7 +123,7 @@ def test_what_a_collector_sends_is_quoted_nowhere(
     answers += [
         client.post("/v1/traces", gzip.compress(whole)[:-9], "application/json", headers={"Content-Encoding": "gzip"})
     ]
-    answers += [client.post(f"/api/v1/captures/?project=RC&x={CANARY}", whole[:-9], "application/octet-stream")]
+    answers += [client.post(f"/api/v1/captures/?project=RC&trace_id={CANARY}", whole[:-9], "application/octet-stream")]
 
     def fails(*args: Any, **said: Any) -> Any:
         quoted = json.dumps(sung())

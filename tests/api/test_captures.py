@@ -46,11 +46,11 @@ def program_of(user: User, project: Project, *scopes: Scope) -> APIClient:
 
 
 def test_a_body_is_kept_as_the_bytes_that_came(api: APIClient, project: Project) -> None:
-    response = send(api, name="trace.json", symptom="A%20refund", evidence_days="3")
+    response = send(api, trace_id="t-1", evidence_days="3")
     assert response.status_code == 201
     shown = response.json()
     assert (shown["origin"], shown["format"], shown["runs"]) == ("api", "chat-transcript", 1)
-    assert (shown["name"], shown["symptom"], shown["size"]) == ("trace.json", "A refund", len(TRACE))
+    assert (shown["trace_id"], shown["size"]) == ("t-1", len(TRACE))
     capture = Capture.objects.get()
     assert capture.expires_at < timezone.now() + timedelta(days=3, minutes=1)
 
@@ -66,6 +66,26 @@ def test_a_file_of_a_multipart_body_is_the_same_capture(api: APIClient, project:
     first = send(api).json()
     again = api.post(ADDRESS, {"project": "RC", "file": io.BytesIO(TRACE)}, format="multipart")
     assert (again.status_code, again.json()["id"]) == (200, first["id"])
+
+
+def test_what_people_say_goes_into_a_body_and_into_no_address(api: APIClient, project: Project) -> None:
+    for word in ("symptom", "name"):
+        refused = send(api, **{word: "x"})
+        assert refused.status_code == 400
+        assert f'"{word}":' in refused.content.decode()
+        assert "multipart" in refused.content.decode()
+    said = {"project": "RC", "name": "trace.json", "symptom": "A refund"}
+    kept = api.post(ADDRESS, {**said, "file": io.BytesIO(TRACE)}, format="multipart").json()
+    assert (kept["name"], kept["symptom"]) == ("trace.json", "A refund")
+
+
+def test_nothing_that_is_sent_is_passed_over_in_silence(api: APIClient, project: Project) -> None:
+    assert send(api, x="1").status_code == 400
+    body = {"project": "RC", "file": io.BytesIO(TRACE)}
+    assert api.post(f"{ADDRESS}?trace_id=t", body, format="multipart").status_code == 400
+    body = {"project": "RC", "file": io.BytesIO(TRACE), "symptoms": "A refund"}
+    assert api.post(ADDRESS, body, format="multipart").status_code == 400
+    assert not Capture.objects.exists()
 
 
 def test_a_file_that_no_importer_reads_is_refused_with_its_finding_and_no_value(

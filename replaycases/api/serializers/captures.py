@@ -132,19 +132,25 @@ class DraftInFullSerializer(DraftSerializer):  # type: ignore[misc,valid-type] #
 
 
 def _said() -> dict[str, Any]:
+    """What may stand in an address, which is written into logs: ids and numbers, and no words of a person."""
     return {
         "project": ScopedProjectField(help_text="The project's key."),
         "format": serializers.CharField(required=False, help_text="An importer's name; found by content without it."),
-        "name": serializers.CharField(required=False, max_length=NAME_CAP, help_text="What the file is called."),
-        "symptom": TextField(required=False, help_text="What was reported."),
         "trace_id": serializers.CharField(required=False, max_length=NAME_CAP),
         "on_behalf_of": ScopedField(queryset=User.objects.all(), required=False, help_text="Who asked for it."),
         "evidence_days": serializers.IntegerField(required=False, min_value=1, max_value=MOST_DAYS),
     }
 
 
-NewCapture = shape("NewCapture", "What is said of a file that is sent.", **_said())
-CaptureUpload = shape("CaptureUpload", "The file and what is said of it.", file=serializers.FileField(), **_said())
+NewCapture = shape("NewCapture", "What is said of a file that is the body.", **_said())
+CaptureUpload = shape(
+    "CaptureUpload",
+    "The file and what is said of it.",
+    file=serializers.FileField(),
+    name=serializers.CharField(required=False, max_length=NAME_CAP, help_text="What the file is called."),
+    symptom=TextField(required=False, help_text="What was reported."),
+    **_said(),
+)
 CaseOfRun = shape(
     "CaseOfRun",
     "The failure statement of the case, and what its author looked at.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -33,6 +34,20 @@ from replaycases.importers.findings import ImportRefused
 
 # A multipart body is read first where a body is looked at: it is the one whose parts have names.
 BODIES = {"multipart/form-data": shown.CaptureUpload, "application/octet-stream": OpenApiTypes.BINARY}
+
+
+# What people say in words, and an address would put into the logs of everything that it passes.
+_WORDS = ("name", "symptom")
+
+
+def _require_known(said: Iterable[str], shape: type[Any] | None, otherwise: str) -> None:
+    """Raises ValidationError for a part that would be passed over in silence."""
+    known = shape().fields if shape is not None else {}
+    in_words = "Send it as a field of a multipart body: addresses stand in logs."
+    faults = {name: [in_words if name in _WORDS and shape is shown.NewCapture else otherwise] for name in said}
+    faults = {name: fault for name, fault in faults.items() if name not in known}
+    if faults:
+        raise ValidationError(faults)
 
 
 class ByHeader(DefaultContentNegotiation):
@@ -74,12 +89,16 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         filters=False,
     )
     def create(self, request: Request) -> Response:
-        """Send a file with recorded runs: as the body, with the rest in the query, or as `file` of a multipart body.
-        The same bytes are one capture, answered as it is with 200. 422 with the finding where no importer reads it."""
+        """Send a file with recorded runs: as `file` of a multipart body with the rest as its fields, or as the body
+        with ids and numbers in the query. The same bytes are one capture, answered as it is with 200. 422 with the
+        finding where no importer reads it; 400 for a part that is none, or that an address is no place for."""
         data = cast("Any", request.data).get("file")
         if isinstance(data, Incoming):
+            _require_known(request.query_params, shown.NewCapture, "The query takes no such parameter.")
             said = self._shaped(shown.NewCapture, request.query_params.dict())
         else:
+            _require_known(request.query_params, None, "Send it as a field of the multipart body.")
+            _require_known(cast("Any", request.data), shown.CaptureUpload, "There is no such field.")
             said = self.checked(shown.CaptureUpload)
             data = incoming.held(said.pop("file"))
         if data.size > LARGEST_CAPTURE:
