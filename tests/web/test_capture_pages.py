@@ -585,6 +585,11 @@ def test_every_check_is_shown_where_the_case_is_made_and_what_says_nothing_is_to
     send(client, f"{RUN}case/", seen=seen(), despite="The tool is new.", **STATEMENT)
 
 
+def shown_in(html: str) -> str:
+    """What the form that changes a check names as what it showed."""
+    return html.split('name="seen" value="')[1].split('"')[0]
+
+
 @pytest.mark.usefixtures("opened")
 def test_a_check_is_changed_where_it_stands(client: Client, expecting: Capture) -> None:
     changes = f"{RUN}expectation/changes/"
@@ -593,7 +598,7 @@ def test_a_check_is_changed_where_it_stands(client: Client, expecting: Capture) 
     html = page(client, f"{RUN}expectation/?change={name}")
     assert "Change a check" in html
     assert "It is refunded.</textarea>" in html
-    said = {"check": name, "statement": "It is paid.", "any": "paid"}
+    said = {"check": name, "seen": shown_in(html), "statement": "It is paid.", "any": "paid"}
     assert "There is a check" in send(client, changes, 422, also={"id": "prohibited-claim-2"}, **said)
     assert "not RE2" in send(client, changes, 422, **{**said, "any": "("})
     send(client, changes, also={"id": "paid"}, **said)
@@ -610,10 +615,14 @@ def test_one_rule_of_several_is_changed_or_taken_out(client: Client, expecting: 
         send(client, f"{RUN}expectation/checks/", add="forbid", tool=tool)
     send(client, f"{RUN}expectation/checks/", add="tool_sequence", tools="look_up\nrefund", mode="subsequence")
     of = {"check": "tool-sequence-1"}
-    assert 'value="fax"' in page(client, f"{RUN}expectation/?change=tool-sequence-1&part=1")
-    send(client, f"{RUN}expectation/changes/", **of, part="1", tool="call", unless="refund")
-    send(client, f"{RUN}expectation/changes/", **of, part="tools", tools="look_up", mode="exact")
-    send(client, f"{RUN}expectation/removal/", **of, part="0")
+    first, second, order = (page(client, f"{RUN}expectation/?change=tool-sequence-1&part={p}") for p in (0, 1, "tools"))
+    assert 'value="fax"' in second
+    send(client, f"{RUN}expectation/changes/", **of, part="1", seen=shown_in(second), tool="call", unless="refund")
+    send(client, f"{RUN}expectation/changes/", **of, part="tools", seen=shown_in(order), tools="look_up", mode="exact")
+    send(client, f"{RUN}expectation/removal/", **of, part="0", seen=shown_in(first))
+    # In the first one's place stands another rule by now: a page from before names none of them any more.
+    send(client, f"{RUN}expectation/removal/", 409, **of, part="0", seen=shown_in(first))
+    send(client, f"{RUN}expectation/changes/", 409, **of, part="0", seen=shown_in(first), tool="mail")
     sequence = choices()["expected"]["tool_sequence"]
     assert sequence["forbid"] == [{"tool": "call", "unless": "refund"}]
     assert (sequence["tools"], sequence["mode"]) == (["look_up"], "exact")

@@ -104,6 +104,10 @@ def test_findings_of_what_is_kept_stand_beside_their_field(client: Client, respo
     assert "/time_zone" in html.split('id="id_time_zone"')[1].split('class="field')[0]
 
 
+def first_digest(client: Client) -> str:
+    return client.get(f"{RUN}leeway/").content.decode().split('name="digest" value="')[1].split('"')[0]
+
+
 def test_another_call_is_added_with_its_origin_and_taken_out(client: Client, responder: User, capture: Capture) -> None:
     choosing.choose(responder, capture=capture, run=0, parts=NAMED)
     assert "&quot;note&quot;: &quot;x&quot;" in client.get(f"{RUN}leeway/?at=2").content.decode()
@@ -129,7 +133,18 @@ def test_another_call_is_added_with_its_origin_and_taken_out(client: Client, res
         ]
     }
     assert "owner confirms it." in client.get(f"{RUN}leeway/").content.decode()
-    assert client.post(f"{RUN}leeway/removal/", {"step": "2", "index": "0"}).status_code == 302
+    removal, taken_out = f"{RUN}leeway/removal/", {"step": "2", "digest": first_digest(client)}
+    choosing.change(
+        responder,
+        capture=capture,
+        run=0,
+        part="alternatives",
+        into=lambda there: {"2": [{**there["2"][0], "tool": "look_up"}, *there["2"]]},
+    )
+    assert client.post(removal, taken_out).status_code == 302
+    assert [other["tool"] for other in chosen()["alternatives"]["2"]] == ["look_up"]
+    assert client.post(removal, taken_out).status_code == 409
+    assert client.post(removal, {"step": "2", "digest": first_digest(client)}).status_code == 302
     assert "alternatives" not in chosen()
 
 

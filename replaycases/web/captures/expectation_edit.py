@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replaycases.fixture.normalise import LISTED, SINGLE
+from replaycases.web.captures.entry_digest import digest_of
 
 JSON = Any
 
@@ -30,6 +31,11 @@ class Part:
     kind: str
     form: str
     spec: Mapping[str, JSON]
+
+    @property
+    def digest(self) -> str:
+        """By which it is known again: a rule stands in a list without an id of its own."""
+        return digest_of(self.spec)
 
 
 def parts_of(check: Written) -> list[Part]:

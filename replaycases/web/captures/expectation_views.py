@@ -19,12 +19,11 @@ from replaycases.cases.policies import InvalidTransition
 from replaycases.web.captures import expectation_edit, expectation_page, loading
 from replaycases.web.captures.check_forms import BY_NAME, CheckForm
 from replaycases.web.captures.draft_views import closed, drafted, unreadable
+from replaycases.web.captures.entry_digest import GONE
 from replaycases.web.captures.json_field import JsonField
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.forms import StyledForm
 from replaycases.web.scope import user_of
-
-GONE = "Somebody took this check out since you looked. Look again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +79,7 @@ def change_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
     """One check, or one part of it, as the sent form says, in the place where it stands."""
     capture = drafted(request, capture_id, run)
     expected = _expected(capture, run)
-    part = expectation_edit.part_of(expected, request.POST.get("check", ""), request.POST.get("part", ""))
-    if part is None:
-        raise InvalidTransition(GONE)
+    part = _seen_part(request, expected)
     form = BY_NAME[part.form].form(request.POST, kind=part.form, shown=part.spec)
     if form.is_valid():
         is_incident = form.cleaned_data.get("incident", False)
@@ -97,7 +94,7 @@ def change_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
 def _changed(
     there: dict[str, Any], part: expectation_edit.Part, spec: dict[str, Any], is_incident: bool
 ) -> dict[str, Any]:
-    if expectation_edit.part_of(there, part.check, part.name) is None:
+    if expectation_edit.part_of(there, part.check, part.name) != part:
         raise InvalidTransition(GONE)
     return expectation_edit.changed(there, part, spec, is_incident=is_incident)
 
@@ -106,9 +103,23 @@ def _changed(
 @require_POST
 def remove_check(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
     capture = drafted(request, capture_id, run)
-    check, part = request.POST.get("check", ""), request.POST.get("part", "")
-    removed = partial(expectation_edit.removed, check=check, part=part)
-    return _kept(request, capture, run, removed, "The check is taken out.")
+    return _kept(request, capture, run, partial(_removed, request), "The check is taken out.")
+
+
+def _removed(request: HttpRequest, there: dict[str, Any]) -> dict[str, Any]:
+    """A check is named by its id, a part of it by what stands there too."""
+    if request.POST.get("part"):
+        part = _seen_part(request, there)
+        return expectation_edit.removed(there, part.check, part.name)
+    return expectation_edit.removed(there, request.POST.get("check", ""))
+
+
+def _seen_part(request: HttpRequest, expected: dict[str, Any]) -> expectation_edit.Part:
+    """Raises InvalidTransition where something else stands there than what the page showed."""
+    part = expectation_edit.part_of(expected, request.POST.get("check", ""), request.POST.get("part", ""))
+    if part is None or part.digest != request.POST.get("seen", ""):
+        raise InvalidTransition(GONE)
+    return part
 
 
 @login_required

@@ -16,11 +16,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.cases import captures, choosing, drafts, previews
 from replaycases.cases.models import Capture
+from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.neutral import ToolStep
 from replaycases.importers.outline import StepLine
 from replaycases.web import words
 from replaycases.web.captures import expectation_page, loading, steps_form
 from replaycases.web.captures.draft_views import closed, drafted, unreadable
+from replaycases.web.captures.entry_digest import GONE, digest_of
 from replaycases.web.captures.leeway_form import AlternativeForm, OptionalForm
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.scope import user_of
@@ -34,10 +36,10 @@ NAME = "capture_leeway"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One other call. `place` is its step and its number there; `step` is None for a step that there is not."""
+    """One other call, told from others of its step by its digest. `step` is None for a step that there is not."""
 
     number: str
-    index: int
+    digest: str
     step: StepLine | None
     tool: str
     arguments: words.Shown
@@ -81,7 +83,7 @@ def add_alternative(request: HttpRequest, capture_id: CaptureId, run: int) -> Ht
 @require_POST
 def remove_alternative(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResponse:
     capture = drafted(request, capture_id, run)
-    removed = partial(_removed, step=request.POST.get("step", ""), index=request.POST.get("index", ""))
+    removed = partial(_removed, step=request.POST.get("step", ""), digest=request.POST.get("digest", ""))
     choosing.change(user_of(request), capture=capture, run=run, part="alternatives", into=removed)
     return _kept(request, capture, run, "The other call is taken out.")
 
@@ -91,9 +93,14 @@ def _added(there: Alternatives | None, *, step: str, other: JSON) -> Alternative
     return {**others, step: [*others.get(step, ()), other]}
 
 
-def _removed(there: Alternatives | None, *, step: str, index: str) -> Alternatives:
+def _removed(there: Alternatives | None, *, step: str, digest: str) -> Alternatives:
+    """Without this one; of equal ones one goes. Raises InvalidTransition where it is not there any more."""
     others = there or {}
-    left = [other for at, other in enumerate(others.get(step, ())) if str(at) != index]
+    left = list(others.get(step, ()))
+    found = next((at for at, other in enumerate(left) if digest_of(other) == digest), None)
+    if found is None:
+        raise InvalidTransition(GONE)
+    del left[found]
     return {**{key: value for key, value in others.items() if key != step}, **({step: left} if left else {})}
 
 
@@ -154,17 +161,17 @@ def _text(value: JSON) -> str:
 
 def _rows(alternatives: Mapping[str, Any], steps: tuple[StepLine, ...]) -> Iterator[Row]:
     for number in sorted(alternatives, key=int):
-        for index, other in enumerate(alternatives[number]):
+        for other in alternatives[number]:
             if isinstance(other, dict):
-                yield _row(number, index, other, steps)
+                yield _row(number, other, steps)
 
 
-def _row(number: str, index: int, other: Mapping[str, Any], steps: tuple[StepLine, ...]) -> Row:
+def _row(number: str, other: Mapping[str, Any], steps: tuple[StepLine, ...]) -> Row:
     outcome, effect = other.get("outcome"), other.get("effect")
     answer = (outcome.get("error") or outcome.get("value")) if isinstance(outcome, dict) else outcome
     return Row(
         number=number,
-        index=index,
+        digest=digest_of(other),
         step=steps[int(number) - 1] if 1 <= int(number) <= len(steps) else None,
         tool=str(other.get("tool", "")),
         arguments=words.whole(words.as_text(other.get("arguments"))),
