@@ -42,7 +42,7 @@ from replaycases.cases.models import (
     Stage,
 )
 from replaycases.cases.policies import Action, ActionName
-from replaycases.web import next_steps, timeline, timeout_rows
+from replaycases.web import next_steps, run_record_rows, timeline, timeout_rows
 from replaycases.web.captures.list_page import TITLES
 from replaycases.web.case_facts import Fact, Facts, facts_of
 
@@ -192,6 +192,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "timeouts": timeout_rows.rows_of(case.current_revision, facts.by_key("owner")),
         "dependency": [(Acceptance(said.key).label.lower(), said) for said in facts.of("dependency")],
         "provenance": provenance,
+        "run_record": run_record_rows.view_of(case, provenance),
         "people": facts.by_key("person"),
         "raw_reads": facts.of("raw_read")[::-1] if not held.isdisjoint(DECIDES_REDACTION | AUDITS) else [],
         "audits": not held.isdisjoint(AUDITS),

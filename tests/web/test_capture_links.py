@@ -9,6 +9,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import drafts
 from replaycases.cases.models import Capture, Draft
+from replaycases.importers import run_record
 from tests import factories
 from tests.web.conftest import client_of
 
@@ -29,6 +30,9 @@ def test_a_case_and_its_capture_lead_to_each_other(project: Project, responder: 
     html = page(viewer, f"/cases/{case.readable_id}/")
     assert '<a href="/captures/RC-T1/">RC-T1</a>, <a href="/captures/RC-T1/runs/0/">run 0</a>' in html
     assert "its evidence ends" in html
+    record = html.split("<summary>Run record")[1].split("</details>")[0]
+    assert f"0 of {len(run_record.PARTS)} stated" in record
+    assert "cannot be checked out again" in record
     made = page(viewer, "/captures/RC-T1/").split('id="made"')[1]
     assert f'<a href="/cases/{case.readable_id}/">{case.readable_id}</a>' in made
     assert case.title in made

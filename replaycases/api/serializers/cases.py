@@ -51,10 +51,26 @@ CaseSerializer = row(
     stage=serializers.ChoiceField(choices=Stage.choices, read_only=True),
 )
 OwnerSerializer = row("OwnerSerializer", CaseOwner, "boundary user team", "Who answers: a person or a team.")
+StatedPart = shape(
+    "StatedPart",
+    "What is known of one part of the run record, and by whom.",
+    value=serializers.CharField(),
+    source=serializers.ChoiceField(choices=["trace", "declared"]),
+)
+MissingParts = shape(
+    "MissingParts",
+    "Parts of the run record that nobody stated, by what they are about, and what that costs.",
+    name=serializers.CharField(),
+    cost=serializers.CharField(),
+)
 ProvenanceSerializer = row(
     "ProvenanceSerializer",
     Provenance,
-    "incident_url trace_id trace_url affected fixed covering_test",
+    "incident_url trace_id trace_url affected fixed covering_test run_record run_record_missing",
+    "Where the case comes from. `run_record` is what is known around its recorded run, by part; {} for a case that was "
+    "made of no capture.",
+    run_record=serializers.DictField(child=StatedPart(), read_only=True),
+    run_record_missing=MissingParts(many=True, read_only=True),
     incident_url=serializers.CharField(read_only=True, allow_blank=True),
     trace_url=serializers.CharField(read_only=True, allow_blank=True),
 )

@@ -13,6 +13,8 @@ from replaycases.cases.models.case import Case
 from replaycases.cases.models.fixture_revision import FixtureRevision
 from replaycases.cases.models.implementation import Implementation
 from replaycases.cases.models.scoping import ScopedQuerySet
+from replaycases.importers.findings import Gap
+from replaycases.importers.run_record import lacking
 
 
 class Provenance(models.Model):
@@ -36,6 +38,12 @@ class Provenance(models.Model):
 
     def __str__(self) -> str:
         return f"provenance of {self.case_id}"
+
+    @property
+    def run_record_missing(self) -> tuple[Gap, ...]:
+        """What nobody stated of it, and what that costs. The links are the case's own."""
+        links = [name for name in ("incident_url", "trace_url") if getattr(self, name)]
+        return lacking((*self.run_record, *links))
 
 
 class GraderFinding(models.Model):
