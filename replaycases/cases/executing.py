@@ -17,6 +17,7 @@ from replaycases.fixture.canonical import digest
 from replaycases.replay.sandbox.base import EnvironmentUnavailable, Limits, Tier
 from replaycases.replay.sandbox.tiers import choose_tier
 from replaycases.replay.supervisor import RunLabels, replay_once
+from replaycases.verdict.behaviour import behaviour_of
 from replaycases.verdict.manifest import Manifest, RunSet, dump
 
 # Seconds between two heartbeats at most: also how long a cancel takes to be seen.
@@ -104,6 +105,7 @@ def _result(manifest: Manifest) -> jobs.Result:
         status=manifest.status,
         boundary_passed=manifest.boundary_passed,
         observation_hash=manifest["observation_hash"],
+        behaviour=behaviour_of(manifest),
         matching_policy=digest(manifest["matching_policy"]),
     )
 

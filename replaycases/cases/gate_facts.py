@@ -53,6 +53,7 @@ from replaycases.cases.models import (
     StatementEdit,
 )
 from replaycases.cases.models.provenance import can_be_asked
+from replaycases.cases.redaction_facts import RedactionFacts
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -218,6 +219,10 @@ class Bundle:
     @cached_property
     def _revisions(self) -> list[FixtureRevision]:
         return [found.case.current_revision for found in self.snapshots.values() if found.case.current_revision]
+
+    @cached_property
+    def redactions(self) -> RedactionFacts:
+        return RedactionFacts([found.case for found in self.snapshots.values()])
 
     @cached_property
     def decisions(self) -> Mapping[UUID, list[Decision]]:

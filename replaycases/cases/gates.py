@@ -14,7 +14,7 @@ from typing import Literal
 from django.db import Error as DatabaseError
 
 from replaycases.accounts.models import User
-from replaycases.cases import gate_rules, gate_verdicts
+from replaycases.cases import gate_redaction, gate_rules, gate_verdicts
 from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.gate_facts import Bundle, Facts
 from replaycases.cases.gate_found import Evidence, Found, GateState
@@ -40,6 +40,7 @@ GateName = Literal[
     "red",
     "fixture_valid",
     "comments_resolved",
+    "equivalent",
     "redaction_approval",
     "expectation_approval",
     "owners",
@@ -98,6 +99,7 @@ TITLES: Mapping[GateName, str] = {
     "red": "Affected version reproduces",
     "fixture_valid": "Fixture valid",
     "comments_resolved": "Comments resolved",
+    "equivalent": "Redacted replay equivalent",
     "redaction_approval": "Redaction approved for this content",
     "expectation_approval": "Expectation approved for this fixture",
     "owners": "Owner of every boundary",
@@ -124,6 +126,7 @@ _RULES: Mapping[GateName, Rule] = {
     "red": gate_verdicts.red,
     "fixture_valid": gate_rules.fixture_valid,
     "comments_resolved": gate_rules.comments_resolved,
+    "equivalent": gate_redaction.equivalent,
     "redaction_approval": gate_rules.redaction_approval,
     "expectation_approval": gate_rules.expectation_approval,
     "owners": gate_rules.owners,
@@ -160,7 +163,7 @@ _NONBLOCKING: tuple[GateName, ...] = (
 # Containment is asked for at every step: a case may be found to be a security incident at any time.
 GATES: Mapping[Target, tuple[GateName, ...]] = {
     "in_review": ("statement", "evidence_expiry", "containment", "red"),
-    "redaction_approved": ("containment", "fixture_valid", "comments_resolved"),
+    "redaction_approved": ("containment", "fixture_valid", "comments_resolved", "equivalent"),
     "reproduced": ("containment", "redaction_approval", "replayable", "red"),
     "nonblocking": _NONBLOCKING,
     "blocking": (

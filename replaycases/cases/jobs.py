@@ -62,6 +62,7 @@ class Result:
     status: str
     boundary_passed: bool | None
     observation_hash: str
+    behaviour: str
     matching_policy: str
 
 
@@ -217,6 +218,7 @@ def finish(held: Lease, result: Result) -> None:
             status=result.status,
             boundary_passed=result.boundary_passed,
             observation_hash=result.observation_hash,
+            behaviour=result.behaviour,
             matching_policy=result.matching_policy,
         )
 

@@ -23,6 +23,7 @@ RESULT = jobs.Result(
     status="completed",
     boundary_passed=True,
     observation_hash="sha256:1",
+    behaviour="sha256:3",
     matching_policy="sha256:2",
 )
 

@@ -12,6 +12,7 @@ from replaycases.cases.models import Case, Comparison, Implementation, Run, RunS
 from replaycases.fixture.canonical import digest
 from replaycases.replay.ending import Ended
 from replaycases.replay.session import Halt, ReplaySession
+from replaycases.verdict.behaviour import behaviour_of
 from replaycases.verdict.manifest import SURFACES, RunFacts, RunSet, build, dump
 from tests import factories
 
@@ -48,6 +49,7 @@ def end(run: Run, script: Script, *, stderr: str = "", tier: str = "bubblewrap")
             status=manifest.status,
             boundary_passed=manifest.boundary_passed,
             observation_hash=manifest["observation_hash"],
+            behaviour=behaviour_of(manifest),
             matching_policy=digest(manifest["matching_policy"]),
         ),
     )

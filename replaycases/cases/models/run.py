@@ -92,8 +92,9 @@ class Run(models.Model):
 
     `lease_token` grows with every lease (a fencing token): a write names the token it was leased under, so that a
     worker that was paused past its lease cannot write. `status` is the manifest's run status and stays "" until the
-    run is finished; `reason` says why a run was quarantined, cancelled or put back. `sent_at` is when a message about
-    a queued run was last published.
+    run is finished; `behaviour` is what `verdict.behaviour` makes of the manifest, "" for a run that ended before that
+    was kept. `reason` says why a run was quarantined, cancelled or put back. `sent_at` is when a message about a queued
+    run was last published.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -116,6 +117,7 @@ class Run(models.Model):
     status = models.CharField(max_length=32, blank=True)
     boundary_passed = models.BooleanField(null=True, blank=True)
     observation_hash = models.CharField(max_length=DIGEST_LENGTH, blank=True)
+    behaviour = models.CharField(max_length=DIGEST_LENGTH, blank=True)
     matching_policy = models.CharField(max_length=DIGEST_LENGTH, blank=True)
     reason = models.TextField(blank=True)
     progress = models.TextField(blank=True)

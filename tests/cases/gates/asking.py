@@ -56,7 +56,9 @@ def affected_by(of: People, case: Case, code: str, *, size: int = 2) -> Comparis
     return asked
 
 
-def ended(run: Run, *, status: str = "finished", passed: bool | None = True, observed: str = "sha256:a") -> None:
+def ended(
+    run: Run, *, status: str = "finished", passed: bool | None = True, observed: str = "sha256:a", did: str = ""
+) -> None:
     """The run as a worker would end it, with a result of our choice."""
     held = jobs.lease(run.pk, worker="here")
     assert held is not None
@@ -65,6 +67,7 @@ def ended(run: Run, *, status: str = "finished", passed: bool | None = True, obs
         status=status,
         boundary_passed=passed,
         observation_hash=observed,
+        behaviour=did,
         matching_policy="",
     )
     jobs.finish(held, result)

@@ -1,0 +1,65 @@
+"""What the gates of a redaction are computed from. Each kind of fact is one query for all cases, asked when the first
+of these gates needs it: other gates pay nothing for it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from uuid import UUID
+
+from replaycases.cases.models import Case, FixtureRevision, Implementation, Provenance, Redaction, Run
+
+
+class RedactionFacts:
+    """Of the current revisions of these cases, whose rows are loaded with `current_revision` and `provenance`."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self._cases = cases
+
+    def newest(self, revision: FixtureRevision) -> Redaction | None:
+        """The one that counts, see `redaction_rows.newest`."""
+        return next(reversed(self._rows[revision.pk]), None)
+
+    def source(self, revision: FixtureRevision) -> FixtureRevision | None:
+        """The other revision that it was made of by replacing what was found; None for one made by hand. It stays so
+        when somebody looks at the revision again."""
+        named = [row.source for row in reversed(self._rows[revision.pk]) if row.source_id != revision.pk]
+        return next((source for source in named if source is not None), None)
+
+    def runs_of(self, implementation: Implementation, revision: FixtureRevision) -> list[Run]:
+        """Every run of that code on the bytes of the revision or of its source, those of voided sets too, in the order
+        of their numbers."""
+        wanted = (implementation.digest, revision.fixture_hash, revision.checks_hash)
+        return [run for run in self._runs if _ran(run) == wanted]
+
+    @cached_property
+    def _rows(self) -> Mapping[UUID, list[Redaction]]:
+        """By revision, the oldest first."""
+        found: defaultdict[UUID, list[Redaction]] = defaultdict(list)
+        revisions = {case.current_revision_id for case in self._cases if case.current_revision_id}
+        for row in Redaction.objects.filter(revision__in=revisions).select_related("source").order_by("made_at"):
+            found[row.revision_id].append(row)
+        return found
+
+    @cached_property
+    def _runs(self) -> list[Run]:
+        revisions = [case.current_revision for case in self._cases if case.current_revision]
+        sources = [source for revision in revisions if (source := self.source(revision))]
+        affected = [side for case in self._cases if (side := _affected(case))]
+        runs = Run.objects.filter(
+            project__in={case.project_id for case in self._cases},
+            run_set__fixture_hash__in={one.fixture_hash for one in (*revisions, *sources)},
+            run_set__implementation__digest__in={side.digest for side in affected},
+        )
+        rows = runs.select_related("run_set__implementation", "run_set__voided_by").order_by("number")
+        return list(rows.defer("progress", "run_set__implementation__spec"))
+
+
+def _affected(case: Case) -> Implementation | None:
+    found: Provenance | None = getattr(case, "provenance", None)
+    return found.affected if found else None
+
+
+def _ran(run: Run) -> tuple[str, str, str]:
+    return run.run_set.implementation.digest, run.run_set.fixture_hash, run.run_set.checks_hash
