@@ -1,7 +1,10 @@
 """Side effects by declarative annotation: which tools carry which action, and when their answer was a refusal.
 
 {"tools": {NAME: {"action": str, "key"?: pointer into the arguments, "accepted"?: true | false | "unknown",
-"rejected"?: {"any": [RE2], "none"?: [RE2]}, "guard"?: {"action", "decision"}}}}
+"rejected"?: {"any": [RE2], "none"?: [RE2]}, "guard"?: {"action", "decision"}} | null}}
+
+null is the word of whoever writes the annotation that the tool only reads. A fixture has no word for that, so that the
+owner of the dependency is still asked.
 
 `rejected` is searched in the recorded answer: a match means not accepted, no match means accepted. Without it
 `accepted` holds for every call, "unknown" by default. A recorded error that `rejected` does not match is "unknown".
@@ -29,6 +32,8 @@ def check_effects(annotation: Mapping[str, JSON]) -> None:
         raise _refused("", 'the effects annotation is {"tools": {NAME: {action, …}}}')
     for name, rule in rules.items():
         pointer = f"/tools/{name}"
+        if rule is None:
+            continue
         if not isinstance(rule, Mapping) or set(rule) - RULE_KEYS or not isinstance(rule.get("action"), str):
             raise _refused(pointer, f"a rule holds action and at most {', '.join(sorted(RULE_KEYS))}")
         guard = rule.get("guard", {"action": ""})

@@ -12,6 +12,7 @@ from django.test import Client
 from replaycases.accounts.models import Project, User
 from replaycases.cases import captures, choosing, drafts, raw_reads
 from replaycases.cases.models import Capture, Draft, Origin
+from replaycases.fixture.stated_effects import unstated_tools
 from replaycases.importers import run_record
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
 from tests.web.conftest import client_of
@@ -102,6 +103,31 @@ def test_findings_of_what_is_kept_stand_beside_their_field(client: Client, respo
     choosing.choose(responder, capture=capture, run=0, parts={**NAMED, "time_zone": "Nowhere/At/All"})
     html = client.get(f"{RUN}draft/").content.decode()
     assert "/time_zone" in html.split('id="id_time_zone"')[1].split('class="field')[0]
+
+
+def row_of(html: str, tool: str) -> str:
+    return html.split(f'<legend class="vh">{tool}</legend>')[1].split("</fieldset>")[0]
+
+
+def test_a_tool_only_reads_by_a_word_that_no_gate_takes_for_a_stated_effect(
+    client: Client, responder: User, capture: Capture
+) -> None:
+    assert "not said" in row_of(client.get(f"{RUN}draft/").content.decode(), "refund")
+    both = client.post(f"{RUN}draft/", {**NAMED, "tool0-none": "on", "tool0-action": "refund"})
+    assert (both.status_code, "Take the tick out" in both.content.decode()) == (422, True)
+    assert client.post(f"{RUN}draft/", {**NAMED, "tool0-none": "on"}).status_code == 302
+    assert chosen()["effects"] == {"tools": {"refund": None}}
+    row = row_of(client.get(f"{RUN}draft/").content.decode(), "refund")
+    assert ("only reads: your word" in row, "checked" in row, "<details open" in row) == (True, True, False)
+    expected = {"boundary": ["x"], "tool_sequence": {"id": "x", "tools": ["refund"], "mode": "exact"}}
+    choosing.choose(responder, capture=capture, run=0, parts={"expected": expected})
+    for said, unstated in (({"tool0-none": "on"}, ["refund"]), ({"tool0-action": "refund"}, [])):
+        client.post(f"{RUN}draft/", {**NAMED, **said})
+        made = drafts.imported(responder, Draft.objects.get())
+        assert made.fixture is not None
+        assert unstated_tools(made.fixture) == unstated
+        row = row_of(client.get(f"{RUN}draft/").content.decode(), "refund")
+        assert ("effect stated" in row) is not bool(unstated)
 
 
 def first_digest(client: Client) -> str:

@@ -116,11 +116,22 @@ class RunRecordForm(StyledForm):
         self.called, self.boundaries = called, boundaries
         kept = choices.get("effects", {}).get("tools", {})
         self.effects = [
-            EffectForm(data, prefix=f"tool{number}", tool=tool, rule=kept.get(tool, {}))
+            EffectForm(data, prefix=f"tool{number}", tool=tool, said=tool in kept, rule=kept.get(tool))
             for number, tool in enumerate(called)
         ]
         # Rules for tools that the run does not call, as they came in by another way.
         self.other_rules = {tool: rule for tool, rule in kept.items() if tool not in called}
+
+    @property
+    def leniency_is_open(self) -> bool:
+        return self._is_said("ignore", "alternatives", "optional")
+
+    @property
+    def recorder_is_open(self) -> bool:
+        return self._is_said(*(f"recorded_by_{name}" for name in RECORDER))
+
+    def _is_said(self, *names: str) -> bool:
+        return any(self[name].value() or self[name].errors for name in names)
 
     def is_valid(self) -> bool:
         # Each is asked, so that each shows what is wrong with it.

@@ -10,6 +10,7 @@ from django import forms
 from replaycases.cases import texts
 from replaycases.fixture.patterns import PatternInvalid, compile_pattern
 from replaycases.web.forms import StyledForm
+from replaycases.web.labels import Look
 
 ACCEPTED: Mapping[str, Any] = {"unknown": "unknown", "yes": True, "no": False}
 
@@ -35,9 +36,16 @@ def validate_patterns(text: str) -> None:
             raise forms.ValidationError(f"Pattern {number} is not RE2: {invalid}") from None
 
 
-class EffectForm(StyledForm):
-    """Without an action the tool does nothing in the world."""
+NOTHING_SAID = Look(word="not said", css="look", icon="warn")
+READS = Look(word="only reads: your word", css="", icon="pen")
+HAS_EFFECT = Look(word="effect stated", css="", icon="check")
 
+
+class EffectForm(StyledForm):
+    """What a tool does: an action, or the word that it only reads, or nothing said. The gate that asks for the effect
+    of every tool takes an action alone: a word that there is none is confirmed by the owner of the dependency."""
+
+    none = forms.BooleanField(required=False, label="No effect: it only reads")
     action = forms.CharField(required=False, max_length=texts.NAME_CAP, label="Action")
     key = forms.CharField(required=False, max_length=texts.NAME_CAP, label="Key")
     accepted = forms.ChoiceField(
@@ -52,18 +60,30 @@ class EffectForm(StyledForm):
         required=False, choices=[("", "nothing"), ("allow", "allows"), ("deny", "denies")], label="Decision"
     )
 
-    def __init__(self, data: Any, *, prefix: str, tool: str, rule: Mapping[str, Any]) -> None:
-        super().__init__(data, prefix=prefix, initial=_initial(rule))
+    def __init__(self, data: Any, *, prefix: str, tool: str, said: bool, rule: Mapping[str, Any] | None) -> None:
+        """`said`: something is kept of the tool, and it is `rule`; None is the word that it only reads."""
+        super().__init__(data, prefix=prefix, initial={**_initial(rule or {}), "none": said and rule is None})
         self.tool = tool
+        self.look = (HAS_EFFECT if rule else READS) if said else NOTHING_SAID
         for name, field in self.fields.items():
             field.widget.attrs["aria-label"] = f"{field.label}, {tool[:60]}"
             if name in ("action", "key", "guard_action"):
                 field.widget.attrs["size"] = 12
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its parts are shown at once: there is one, or something is wrong with one."""
+        return bool(self["action"].value() or self.errors)
+
     def clean(self) -> dict[str, Any]:
         said: dict[str, Any] = super().clean() or self.cleaned_data
         if said.get("key") and not said["key"].startswith("/"):
             self.add_error("key", "A pointer into the arguments begins with /.")
+        parts = ("action", "key", "rejected", "excused", "guard_action", "guard_decision")
+        if said.get("none"):
+            if any(said.get(name) for name in parts):
+                self.add_error("none", "Take the tick out, or empty what the tool does.")
+            return said
         if not said.get("action") and any(said.get(name) for name in ("key", "rejected", "guard_action")):
             self.add_error("action", "Name the action, or leave the row empty.")
         if bool(said.get("guard_action")) != bool(said.get("guard_decision")):
@@ -72,9 +92,14 @@ class EffectForm(StyledForm):
             self.add_error("rejected", "Say which answers are refusals first.")
         return said
 
+    @property
+    def says_something(self) -> bool:
+        return bool(self.cleaned_data["none"] or self.cleaned_data["action"])
+
     def rule(self) -> dict[str, Any] | None:
+        """None for a tool that only reads."""
         said = self.cleaned_data
-        if not said["action"]:
+        if said["none"]:
             return None
         rule: dict[str, Any] = {"action": said["action"]}
         if said["key"]:
@@ -90,8 +115,7 @@ class EffectForm(StyledForm):
 
 
 def rules_of(forms_of_tools: Iterable[EffectForm]) -> dict[str, Any]:
-    found = {form.tool: form.rule() for form in forms_of_tools}
-    return {tool: rule for tool, rule in found.items() if rule is not None}
+    return {form.tool: form.rule() for form in forms_of_tools if form.says_something}
 
 
 def _initial(rule: Mapping[str, Any]) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def offers(*, has_incident: bool, refused: CheckForm | None = None, kind: str = 
 
 def actions_of(choices: Mapping[str, Any]) -> list[str]:
     """The actions that the run record names."""
-    rules = choices.get("effects", {}).get("tools", {}).values()
+    rules = [rule for rule in choices.get("effects", {}).get("tools", {}).values() if rule is not None]
     return sorted({rule["action"] for rule in rules} | {rule["guard"]["action"] for rule in rules if "guard" in rule})
 
 
