@@ -11,7 +11,18 @@ from django.db import transaction
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import CAPTURES, READS_QUARANTINED_EVIDENCE
-from replaycases.cases import behalf, events, evidence, expiry, held_documents, numbers, policies, texts
+from replaycases.cases import (
+    behalf,
+    capture_ends,
+    events,
+    evidence,
+    expiry,
+    held_documents,
+    numbers,
+    outlines,
+    policies,
+    texts,
+)
 from replaycases.cases.incoming import Incoming
 from replaycases.cases.models import Capture, Origin
 from replaycases.importers import recorded
@@ -76,6 +87,7 @@ def bring(
             on_behalf_of=on_behalf_of,
             expires_at=payload.expires_at or expires_at,
         )
+        outlines.keep(capture, found.outlined)
         held_documents.of_capture(capture, found.documents)
         events.record(
             actor=actor,
@@ -96,33 +108,36 @@ def bring(
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What is kept of a recording in the open: the importer's name, how many runs, the digests of documents, and the
-    trace's id where all runs have the same, "" else."""
+    """What is kept of a recording beside its bytes, in the open: the importer's name, how many runs, the digests of
+    documents, and the trace's id where all runs have the same, "" else; and sealed: its outlines."""
 
     format: str
     runs: int
     documents: list[str]
     trace_id: str
+    outlined: outlines.Outlined
 
 
 def find(project: Project, data: bytes, format: str | None) -> Found:
     """Before any lock is taken; what was read for it is let go again. A run that cannot be read holds nothing. Raises
     ImportRefused, as the first of them does where none can be read."""
-    recording, names = open_recording(data, format=format), set[str | None]()
+    recording, names, outlined = open_recording(data, format=format), set[str | None](), outlines.Outlined()
     return Found(
         format=recording.format.name,
         runs=len(recording.runs),
-        documents=held_documents.in_runs(project, _runs_of(recording, names)),
+        documents=held_documents.in_runs(project, _runs_of(recording, names, outlined)),
         trace_id=_one_id(names),
+        outlined=outlined,
     )
 
 
-def _runs_of(recording: Recording, names: set[str | None]) -> Iterator[NeutralRun]:
-    """The runs that can be read, one at a time; `names` becomes the trace ids of all."""
+def _runs_of(recording: Recording, names: set[str | None], outlined: outlines.Outlined) -> Iterator[NeutralRun]:
+    """The runs that can be read, one at a time; `names` becomes the trace ids of all, `outlined` what is shown of
+    them."""
     refusals = list[ImportRefused]()
-    for index in range(len(recording.runs)):
+    for _ in recording.runs:
         try:
-            run = recording.read(index)
+            run = outlined.read(recording)
         except ImportRefused as refusal:
             refusals.append(refusal)
             names.add(None)
@@ -151,7 +166,7 @@ def _there(project: Project, digest: str) -> Capture | None:
     kept = Capture.objects.filter(project=project, purged_at=None, payload__digest=digest)
     there = kept.select_related("project", "payload").defer("payload__body").first()
     if there is not None:
-        require_there(there)
+        capture_ends.require_there(there)
     return there
 
 
@@ -159,26 +174,5 @@ def recording_of(actor: User, capture: Capture) -> Recording:
     """The capture, read again. Raises PermissionDenied for who may not read raw evidence, EvidenceDestroyed,
     EvidenceDamaged."""
     access.require(actor, capture.project, *READS_QUARANTINED_EVIDENCE)
-    require_there(capture)
+    capture_ends.require_there(capture)
     return open_recording(evidence.read(capture.payload), format=capture.format)
-
-
-def require_there(capture: Capture) -> None:
-    """Raise EvidenceDestroyed, with what is left of it, once its time is over."""
-    if is_gone(capture):
-        raise evidence.EvidenceDestroyed(destroyed(capture))
-
-
-def is_gone(capture: Capture) -> bool:
-    return capture.purged_at is not None or evidence.is_gone(capture.payload)
-
-
-def destroyed(capture: Capture) -> str:
-    """What is said in place of a capture whose time was over: when, and the receipt."""
-    payload, name, at = capture.payload, capture.readable_id, capture.purged_at
-    if at is None:
-        return f"The time of {name} is over: it is opened no more, and destroyed at the next look at the calendar."
-    return (
-        f"{name} was destroyed on {at:%-d %b %Y} UTC, when its time was over. Its receipt: "
-        f"{payload.size} bytes, {payload.digest}. Capture the run anew."
-    )

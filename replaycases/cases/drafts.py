@@ -16,6 +16,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import (
     behalf,
+    capture_ends,
     captures,
     events,
     evidence,
@@ -63,7 +64,7 @@ def save(actor: User, *, capture: Capture, run: int, choices: Mapping[str, JSON]
     with transaction.atomic():
         policies.require_roles_locked(actor, capture.project, *CAPTURES)
         capture = Capture.objects.select_related("project", "payload").defer("payload__body").get(pk=capture.pk)
-        captures.require_there(capture)
+        capture_ends.require_there(capture)
         # Equal choices of two runs are not the same evidence: each ends with its own capture.
         said = {"capture": str(capture.pk), "run": run, "choices": choices}
         data = json.dumps(said, ensure_ascii=False, sort_keys=True).encode()
@@ -134,7 +135,7 @@ def make_case(
     InvalidTransition if there is one already, SeenAnother where other choices stand in the draft than those,
     ValidationError where no expectation was chosen and where `despite` is wanted, and as `imported`,
     `intake.create_case` and `incident_reports.settle_with`."""
-    captures.require_there(draft.capture)
+    capture_ends.require_there(draft.capture)
     _require_seen(draft, seen)
     if draft.case is not None:
         raise InvalidTransition(f"{draft.case.readable_id} was made of this run already. Add a revision to it.")

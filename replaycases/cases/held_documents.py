@@ -110,12 +110,11 @@ def _ids(chunks: Iterable[JSON]) -> Iterator[str]:
 
 
 def _digests(project: Project, names: Iterable[str]) -> list[str]:
-    """Of the first `MOST` that differ."""
+    """Of the first `MOST` that differ; all are asked for, since who gives them reads the runs."""
     found: set[str] = set()
     for name in names:
-        found.add(digest_of(project, name))
-        if len(found) == MOST:
-            break
+        if len(found) < MOST:
+            found.add(digest_of(project, name))
     return sorted(found)
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
-from replaycases.cases import captures, drafts, evidence, recorded_results
+from replaycases.cases import capture_ends, drafts, evidence, recorded_results
 from replaycases.cases import untouched as untouched_checks
 from replaycases.cases.ignored import Ignored, ignored_in
 from replaycases.cases.lifecycle import SeenAnother
@@ -67,7 +67,7 @@ def preview(actor: User, draft: Draft) -> Preview:
     """Raises as `captures.recording_of`, and SeenAnother where others were chosen since the draft was loaded; whatever
     else is wrong with the draft is part of the answer."""
     access.require(actor, draft.capture.project, *READS_QUARANTINED_EVIDENCE)
-    captures.require_there(draft.capture)
+    capture_ends.require_there(draft.capture)
     return _remembered(draft.choices_id, draft.capture.payload_id, draft.capture.format, draft.run)
 
 
@@ -75,7 +75,7 @@ def preview(actor: User, draft: Draft) -> Preview:
 def _remembered(choices_id: UUID, payload_id: UUID, format: str, run: int) -> Preview:
     """Of bytes that never change: a long run is read and judged once, and not for each of a draft's pages. Neither its
     events nor the fixture are kept for that, only what checks and findings say of them."""
-    payloads = Payload.objects.in_bulk([choices_id, payload_id])
+    payloads = Payload.objects.defer("body").in_bulk([choices_id, payload_id])
     if choices_id not in payloads:
         raise SeenAnother(drafts.CHANGED)  # what was chosen before is destroyed
     recorded = open_recording(evidence.read(payloads[payload_id]), format=format).read(run)

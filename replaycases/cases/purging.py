@@ -23,7 +23,18 @@ from replaycases.accounts.models import Project
 from replaycases.cases import beats, events, evidence, sealing
 from replaycases.cases.key_ring import RingInvalid
 from replaycases.cases.locks import lock_project
-from replaycases.cases.models import Capture, Case, Comparison, Control, Draft, FixtureRevision, Payload, Run
+from replaycases.cases.models import (
+    Capture,
+    Case,
+    Comparison,
+    Control,
+    Draft,
+    FixtureRevision,
+    Payload,
+    Redaction,
+    RedactionRule,
+    Run,
+)
 
 logger = logging.getLogger(__name__)
 BATCH = 100
@@ -97,8 +108,11 @@ def _destroy(project: Project, keys: list[UUID]) -> int:
     """Those among the project's payloads that are past their time, with what can only be read beside them."""
     lock_project(project)
     due = Q(pk__in=_due().filter(pk__in=keys).values("pk"))
-    chosen = Draft.objects.filter(capture__payload__in=Payload.objects.filter(due)).values("choices")
-    rows = Payload.objects.select_for_update().filter(due | Q(pk__in=chosen), purged_at=None).defer("body")
+    ended = Payload.objects.filter(due)
+    chosen = Draft.objects.filter(capture__payload__in=ended).values("choices")
+    outlined = Capture.objects.filter(payload__in=ended, outline__isnull=False).values("outline")
+    beside = Q(pk__in=chosen) | Q(pk__in=outlined)
+    rows = Payload.objects.select_for_update().filter(due | beside, purged_at=None).defer("body")
     payloads = {payload.pk: payload for payload in rows}
     held = _held(payloads)
     for payload in payloads.values():
@@ -127,8 +141,12 @@ _PLACES: tuple[tuple[type[Holder], str, QuerySet[Any], str, str], ...] = (
     (Case, "detect rules", Control.objects.all(), "detect", "revision__case"),
     (Case, "mutation", Control.objects.all(), "mutation", "revision__case"),
     (Case, "manifest", Run.objects.all(), "manifest", "run_set__revision__case"),
+    (Case, "redaction", Redaction.objects.all(), "record", "revision__case"),
+    (Case, "mapping", Redaction.objects.all(), "mapping", "revision__case"),
+    (Case, "redaction rule", RedactionRule.objects.all(), "body", "source__case"),
     (Case, "verdict", Comparison.objects.all(), "document", "revision__case"),
     (Capture, "capture", Capture.objects.all(), "payload", "pk"),
+    (Capture, "outlines", Capture.objects.all(), "outline", "pk"),
     (Capture, "draft", Draft.objects.all(), "choices", "capture"),
 )
 

@@ -9,7 +9,7 @@ from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
 from replaycases.importers import chat_transcript, claude_code, langfuse, langsmith, recorded, vcr
 from replaycases.importers.completeness import Report, report_of
-from replaycases.importers.findings import Gap, refused
+from replaycases.importers.findings import Gap, ImportRefused, refused
 from replaycases.importers.fixture_size import MAX_BYTES, require_room, written
 from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
@@ -51,9 +51,7 @@ class Recording:
             hint = f"Say which one: run 0 to {len(self.runs) - 1}."
             raise refused("several-runs", "", f"the file holds {len(self.runs)} runs", hint)
         if run is not None and not 0 <= run < len(self.runs):
-            last = len(self.runs) - 1
-            hint = f"Choose 0 to {last}." if last else "Leave the run index out."
-            raise refused("run-index", "", f"there is no run {run}", hint)
+            raise no_such_run(run, len(self.runs))
         return with_lost_calls(self.format.read(self.file, run or 0), witnessed=self.format.witnessed)
 
 
@@ -79,6 +77,11 @@ class Imported:
         """For people to read; in the shortest form where only that is no larger than a fixture may be."""
         shown = written(self.document, indent=1)
         return shown if len(shown) <= MAX_BYTES else written(self.document)
+
+
+def no_such_run(run: int, runs: int) -> ImportRefused:
+    hint = f"Choose 0 to {runs - 1}." if runs > 1 else "Leave the run index out."
+    return refused("run-index", "", f"there is no run {run}", hint)
 
 
 def formats() -> tuple[str, ...]:

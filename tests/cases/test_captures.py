@@ -132,7 +132,8 @@ def test_a_draft_keeps_the_last_choices_as_quarantined_evidence(of: factories.Pe
     for choices in ({"case_id": "first"}, CHOICES, CHOICES):
         draft = drafts.save(of.responder, capture=capture, run=0, choices=choices)
     assert drafts.choices_of(draft) == CHOICES
-    assert set(Payload.objects.values_list("pk", flat=True)) == {capture.payload_id, draft.choices_id}
+    kept = {capture.payload_id, capture.outline_id, draft.choices_id}
+    assert set(Payload.objects.values_list("pk", flat=True)) == kept
     assert draft.choices.classification == Classification.QUARANTINED
     assert draft.choices.expires_at == capture.expires_at
     assert Draft.objects.count() == 1

@@ -8,13 +8,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from replaycases.cases import captures, evidence, outlines
-from replaycases.cases.models import Capture, Origin, Payload
+from replaycases.cases import captures, evidence, kept_outlines, outlines
+from replaycases.cases.models import Capture, Classification, Origin, Payload
 from replaycases.cases.run_labels import in_the_open
 from replaycases.importers.findings import ImportRefused
-from replaycases.importers.neutral import RunHead
+from replaycases.importers.neutral import NeutralRun, RunHead
+from replaycases.importers.registry import Recording, no_such_run, open_recording
 from replaycases.importers.supplied import Supplied
 from tests import factories
+from tests.api.otlp_requests import OTHER, chat, request, span
 from tests.importers.transcripts import says, transcript, user
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +112,61 @@ def test_runs_are_offered_with_the_number_of_their_calls(capture: Capture) -> No
     assert [choice.calls for choice in outlines.choices(two)] == [1, 1]
 
 
-def test_long_lists_of_runs_are_not_counted(capture: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outlines, "COUNTED_RUNS", 0)
-    assert [choice.calls for choice in outlines.choices(capture)] == [None]
+def two_runs(capture: Capture) -> tuple[Capture, bytes]:
+    """Another capture, of two traces."""
+    spans = [chat(1), chat(2), span(3, parent=1, error=True), chat(4, trace=OTHER)]
+    data = json.dumps(request(*spans)).encode()
+    return captures.bring(capture.captured_by, project=capture.project, data=data, origin=Origin.PASTE), data
+
+
+def test_what_is_shown_is_kept_sealed_with_the_capture_and_its_file_is_not_read_for_it(
+    capture: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two, data = two_runs(capture)
+    monkeypatch.delattr(outlines, "open_recording")
+    shown = [outlines.of_run(two, run) for run in (0, 1)]
+    recording = open_recording(data)
+    assert shown == [outlines._outline(in_the_open(head), recording.read(head.index)) for head in recording.runs]
+    assert [choice.calls for choice in outlines.choices(two)] == [2, 1]
+    assert shown[0].steps[0].started_at is not None
+    kept = Payload.objects.get(pk=two.outline_id)
+    assert (kept.classification, kept.expires_at) == (Classification.QUARANTINED, two.expires_at)
+
+
+def test_what_another_version_made_is_made_anew_once(capture: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = outlines.of_run(capture, 0)
+    former = capture.outline_id
+    monkeypatch.setattr(kept_outlines, "made_by", lambda: "another version")
+    assert outlines._kept(capture.pk) == outlines._kept(capture.pk)
+    outlines._remembered.cache_clear()
+    monkeypatch.delattr(outlines, "open_recording")
+    assert outlines.of_run(capture, 0) == shown
+    capture.refresh_from_db()
+    assert capture.outline_id != former
+    assert not Payload.objects.filter(pk=former).exists()
+
+
+def test_a_run_for_whose_outline_there_is_no_room_is_read_again(
+    capture: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outlines, "MOST_BYTES", 0)
+    two, _ = two_runs(capture)
+    assert [len(outlines.of_run(two, run).steps) for run in (0, 1)] == [2, 1]
+    assert [choice.calls for choice in outlines.choices(two)] == [2, 1]
+
+
+def test_why_a_run_cannot_be_read_is_kept_too(capture: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Recording.read
+    refusal = no_such_run(7, 7)
+
+    def half(recording: Recording, run: int) -> NeutralRun:
+        if run:
+            raise refusal
+        return read(recording, run)
+
+    monkeypatch.setattr(Recording, "read", half)
+    two, _ = two_runs(capture)
+    assert [choice.refused for choice in outlines.choices(two)] == ["", str(refusal)]
+    with pytest.raises(ImportRefused) as again:
+        outlines.of_run(two, 1)
+    assert again.value.finding == refusal.finding

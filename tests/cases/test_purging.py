@@ -159,7 +159,7 @@ def test_a_capture_and_what_was_chosen_of_it_end_together(of: factories.People) 
         with pytest.raises(EvidenceDestroyed, match=f"T1 was destroyed on .* {capture.payload.size} bytes, sha256:"):
             captures.recording_of(of.responder, capture)
     by_subject = {event.object_type: json.loads(event.after) for event in told()}
-    assert sorted(one["was"] for one in by_subject["cases.capture"]["receipts"]) == ["capture", "draft"]
+    assert sorted(one["was"] for one in by_subject["cases.capture"]["receipts"]) == ["capture", "draft", "outlines"]
     assert by_subject.keys() == {"cases.capture"}
 
 
@@ -179,7 +179,7 @@ def test_equal_choices_of_another_capture_do_not_end_with_it(of: factories.Peopl
     drafts.save(of.responder, capture=first, run=0, choices=CHOICES)
     draft = drafts.save(of.responder, capture=other, run=0, choices=CHOICES)
     with later(timedelta(days=2)):
-        assert purging.look() == 2
+        assert purging.look() == 3
         assert drafts.choices_of(Draft.objects.get(pk=draft.pk)) == CHOICES
 
 

@@ -26,15 +26,16 @@ class Origin(models.TextChoices):
 
 class Capture(models.Model):
     """One file with one or more recorded runs. Its bytes are raw evidence: quarantined, and destroyed at `expires_at`;
-    `purged_at` says that they are. This row holds nothing that was said in them but the trace's id, where
-    it is one id: `format` is the importer's name,
-    `runs` how many runs the file holds, `name` what the file was called where it came from, `has_case` whether a case
-    was made of one of them."""
+    `purged_at` says that they are; `outline` is what is shown of its runs without content (`cases.outlines`). This row
+    holds nothing that was said in them but the trace's id, where it is one id: `format` is the importer's name, `runs`
+    how many runs the file holds, `name` what the file was called where it came from, `has_case` whether a case was made
+    of one of them."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
     number = models.PositiveIntegerField()
     payload = models.ForeignKey(Payload, on_delete=models.PROTECT, related_name="+")
+    outline = models.ForeignKey(Payload, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     origin = models.CharField(max_length=16, choices=Origin.choices)
     format = models.CharField(max_length=64)
     runs = models.PositiveIntegerField()

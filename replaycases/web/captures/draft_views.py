@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.accounts import access
 from replaycases.accounts.roles import CAPTURES
-from replaycases.cases import captures, choosing, drafts, previews
+from replaycases.cases import capture_ends, choosing, drafts, previews
 from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Capture, Draft
@@ -42,7 +42,7 @@ def drafted(request: HttpRequest, capture_id: CaptureId, run: int) -> Capture:
 def unreadable(request: HttpRequest, capture: Capture, run: int, why: str) -> HttpResponse:
     """The page in place of a draft whose recording is destroyed, or is read no more."""
     context = {**loading.docket(capture, user_of(request), run=run), "why": why}
-    return render(request, "captures/gone.html", context, status=410 if captures.is_gone(capture) else 409)
+    return render(request, "captures/gone.html", context, status=410 if capture_ends.is_gone(capture) else 409)
 
 
 def closed(
