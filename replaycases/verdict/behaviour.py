@@ -36,10 +36,10 @@ def differences(before: Manifest, after: Manifest) -> list[str]:
         *_first_call(old["calls"], new["calls"]),
         *_changed("Effects of", _counted(old["actions"]), _counted(new["actions"])),
         *_changed("Authorization of", old["decisions"], new["decisions"]),
-        *_changed("Events left over", _left(old, "unconsumed"), _left(new, "unconsumed")),
-        *_changed("Optional events passed over", _left(old, "skipped"), _left(new, "skipped")),
+        *_changed("Events left over:", _left(old, "unconsumed"), _left(new, "unconsumed")),
+        *_changed("Optional events passed over:", _left(old, "skipped"), _left(new, "skipped")),
         *_changed("It left the recording at", _departure(old), _departure(new)),
-        *_changed("Reported were", {"": ", ".join(old["reported"])}, {"": ", ".join(new["reported"])}),
+        *_changed("Reported were:", {"": ", ".join(old["reported"])}, {"": ", ".join(new["reported"])}),
         *_changed("Its clock was", {"": old["clock"]}, {"": new["clock"]}),
     ]
 
