@@ -20,7 +20,6 @@ from replaycases.fixture import strict_json
 from replaycases.fixture.canonical import canonical_bytes
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.load import load_fixture
-from replaycases.redaction.leaves import KeysCollide
 from replaycases.redaction.places import Finding
 from replaycases.redaction.policy import BUILT_IN, Policy, PolicyInvalid, read_policy
 from replaycases.redaction.redact import Redaction, redact
@@ -59,8 +58,6 @@ def run_redact(options: argparse.Namespace) -> int:
         redaction = redact(document, policy=policy, key=secrets.token_bytes(32))
     except NoSurrogate as refusal:
         raise Refused(INVALID, f"{options.file}: {refusal}. Nothing was written.") from None
-    except KeysCollide:
-        raise Refused(INVALID, f"{options.file}: two members of one object would get one name.") from None
     _say(options, redaction)
     if redaction.open or redaction.lost:
         complain(f"{options.output} was not written: {len(redaction.open)} open, {len(redaction.lost)} relations lost.")

@@ -18,3 +18,8 @@ def folded(text: str) -> str:
 def encodable(text: str) -> str:
     """`text` with U+FFFD for each lone surrogate: RE2 reads UTF-8, which has none."""
     return text if text.isascii() else _LONE.sub("\ufffd", text)
+
+
+def is_encodable(text: str) -> bool:
+    """Whether `text` has no lone surrogate, so that it can be written as UTF-8."""
+    return text.isascii() or _LONE.search(text) is None

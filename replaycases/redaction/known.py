@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from replaycases.redaction.detectors.base import Hit
 from replaycases.redaction.folding import folded
-from replaycases.redaction.originals import automaton, stands_alone
+from replaycases.redaction.originals import automaton, is_date, stands_alone
 from replaycases.redaction.places import Certainty, Kind
 from replaycases.redaction.scan import Found, Source
 from replaycases.redaction.views.view import View
@@ -19,7 +19,6 @@ SHORTEST = 6
 SHORTEST_ALIAS = 3
 
 _WORD = re.compile(r"[^\W\d_]+")
-_NOT_SPREAD: frozenset[Kind] = frozenset({"text", "date", "blind"})
 
 
 class KnownValues:
@@ -35,7 +34,7 @@ class KnownValues:
             if one.hit.certainty == "suggested":
                 continue
             text = one.text
-            if len(text) >= SHORTEST and one.hit.kind not in _NOT_SPREAD:
+            if len(text) >= SHORTEST and one.hit.kind != "text" and not is_date(one.hit.kind, text):
                 wanted[folded(text)] = (one.hit.kind, "likely")
             if one.hit.kind == "person":
                 for alias in _aliases(text):

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from replaycases.fixture.pointer import join
 
 JSON = Any
+Address = tuple[str, bool]
+"""A JSON Pointer, and whether the name of the member there is meant."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +28,7 @@ class Leaf:
     text: str = field(repr=False)
 
     @property
-    def address(self) -> tuple[str, bool]:
+    def address(self) -> Address:
         """What tells a leaf from every other of its document."""
         return self.pointer, self.kind == "key"
 
@@ -43,15 +45,22 @@ def leaves(document: JSON, pointer: str = "", keys: tuple[str, ...] = ()) -> Ite
     elif isinstance(document, list):
         for index, value in enumerate(document):
             yield from leaves(value, join(pointer, index), keys)
-    elif isinstance(document, int | float) and not isinstance(document, bool):
-        yield Leaf(pointer=pointer, kind="number", keys=keys, text=json.dumps(document))
+    elif (number := text_of(document)) is not None:
+        yield Leaf(pointer=pointer, kind="number", keys=keys, text=number)
+
+
+def text_of(value: JSON) -> str | None:
+    """The text of a string, a number's as JSON writes it; None for what is no leaf."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 class KeysCollide(ValueError):
     """Two members of one object would get the same name. Its text is the JSON Pointer of the object."""
 
 
-def changed(document: JSON, texts: Mapping[tuple[str, bool], str], pointer: str = "") -> JSON:
+def changed(document: JSON, texts: Mapping[Address, str], pointer: str = "") -> JSON:
     """A copy of `document` in which the leaf at each address has the text given for it; what is not named is shared.
 
     Addresses are those of the document as it stands. A number's text must be that of a JSON number. Raises KeysCollide.

@@ -9,6 +9,7 @@ import ahocorasick  # it ships no types
 
 from replaycases.redaction.folding import folded
 from replaycases.redaction.places import Kind
+from replaycases.redaction.surrogates.dates import parsed
 
 SHORTEST = 4
 """Characters from which a value may stand nowhere as a word of its own."""
@@ -22,7 +23,7 @@ class Originals:
 
     def __init__(self, values: Iterable[tuple[Kind, str]]) -> None:
         self._automaton = automaton(
-            {folded(text): kind for kind, text in values if len(text) >= SHORTEST and kind != "date"}
+            {folded(text): kind for kind, text in values if len(text) >= SHORTEST and not is_date(kind, text)}
         )
 
     def spans(self, text: str) -> Iterator[tuple[int, int, Kind]]:
@@ -31,6 +32,11 @@ class Originals:
             start, end = last + 1 - length, last + 1
             if length >= INSIDE_WORDS or stands_alone(text, start, end):
                 yield start, end, kind
+
+
+def is_date(kind: Kind, text: str) -> bool:
+    """Whether the value is a day: that it was moved does not keep another from becoming it."""
+    return kind == "date" and parsed(text) is not None
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:

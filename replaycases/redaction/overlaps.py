@@ -52,7 +52,7 @@ def settle(found: Iterable[Found]) -> list[Value]:
 def _in_leaf(hits: list[Found]) -> Iterator[Value]:
     by_ground: dict[View, list[tuple[int, int, Found]]] = defaultdict(list)
     for one in hits:
-        ground, start, end = _on_ground(one.view, one.hit.start, one.hit.end)
+        ground, start, end = on_ground(one.view, one.hit.start, one.hit.end)
         by_ground[ground].append((start, end, one))
     taken: dict[View, list[tuple[int, int]]] = defaultdict(list)
     for ground in sorted(by_ground, key=lambda view: view.depth):
@@ -63,7 +63,7 @@ def _in_leaf(hits: list[Found]) -> Iterator[Value]:
             yield value
 
 
-def _on_ground(view: View, start: int, end: int) -> tuple[View, int, int]:
+def on_ground(view: View, start: int, end: int) -> tuple[View, int, int]:
     """The span in the text that the view was decoded from character by character: that of a block, or the raw one."""
     while view.units is not None and view.parent is not None:
         start, end = view.in_parent(start, end)
@@ -71,10 +71,18 @@ def _on_ground(view: View, start: int, end: int) -> tuple[View, int, int]:
     return view, start, end
 
 
+def grounds(view: View, start: int, end: int) -> Iterator[tuple[View, int, int]]:
+    """The span on its ground, then that of the block it lies in, and so on out to the raw text."""
+    ground, start, end = on_ground(view, start, end)
+    yield ground, start, end
+    if ground.parent is not None:
+        yield from grounds(ground.parent, ground.start, ground.end)
+
+
 def _is_taken(ground: View, taken: dict[View, list[tuple[int, int]]]) -> bool:
     """Whether a value that is replaced in a text further out covers the block that this text was read from."""
     while ground.parent is not None:
-        outer, start, end = _on_ground(ground.parent, ground.start, ground.end)
+        outer, start, end = on_ground(ground.parent, ground.start, ground.end)
         if any(first < end and start < last for first, last in taken[outer]):
             return True
         ground = outer
@@ -96,9 +104,11 @@ def _apart(hits: list[tuple[int, int, Found]]) -> Iterator[tuple[int, int, Value
 
 
 def _one_of(group: list[tuple[int, int, Found]], reach: int) -> tuple[int, int, Value]:
-    def weight(row: tuple[int, int, Found]) -> tuple[int, bool, int, int]:
+    """What a person marked counts before all else, then the longest hit."""
+
+    def weight(row: tuple[int, int, Found]) -> tuple[bool, int, bool, int, int]:
         start, end, one = row
-        return start - end, one.hit.certainty == "suggested", RANK[one.hit.kind], one.view.depth
+        return not one.is_by_hand, start - end, one.hit.certainty == "suggested", RANK[one.hit.kind], one.view.depth
 
     rows = sorted(group, key=weight)
     return group[0][0], reach, Value(found=rows[0][2], covered=tuple(row[2] for row in rows[1:]))

@@ -32,11 +32,22 @@ _SHOWN = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Occurrence:
-    """A value at a place, with what it is."""
+    """A value at a place, with what it is.
+
+    Where a person decided what it is the same as (`by_hand`), only that is held to, and not what its text has to do
+    with others'. `entity` names the value then, whatever its text.
+    """
 
     place: Place
     kind: Kind
     text: str
+    by_hand: bool = False
+    entity: str = ""
+
+    @property
+    def value(self) -> tuple[Kind, str]:
+        """What equal occurrences share."""
+        return self.kind, f"\0{self.entity}" if self.entity else canonical(self.kind, self.text)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,8 +93,9 @@ class _Facts:
         self._all = occurrences
         self._classes: dict[tuple[Kind, str], list[int]] = defaultdict(list)
         for index, one in enumerate(occurrences):
-            self._classes[one.kind, canonical(one.kind, one.text)].append(index)
+            self._classes[one.value].append(index)
         self._first = {value: members[0] for value, members in self._classes.items()}
+        self._telling = {value: first for value, first in self._first.items() if not occurrences[first].by_hand}
 
     def _fact(self, relation: Relation, members: Sequence[int], amount: int = 0) -> Fact:
         places = tuple(self._all[index].place for index in members)
@@ -101,7 +113,7 @@ class _Facts:
         for index, one in enumerate(self._all):
             if not one.place.in_key and not one.place.path:
                 parent = one.place.pointer.rpartition("/")[0]
-                by_object[parent, one.kind].setdefault(canonical(one.kind, one.text), index)
+                by_object[parent, one.kind].setdefault(one.value[1], index)
         for values in by_object.values():
             for pair in pairwise(values.values()):
                 yield self._fact("different", pair)
@@ -116,12 +128,12 @@ class _Facts:
 
     def mailboxes(self) -> Iterator[Fact]:
         by_domain: dict[str, list[int]] = defaultdict(list)
-        for (kind, text), index in self._first.items():
+        for (kind, text), index in self._telling.items():
             if kind != "email":
                 continue
             local, _, domain = text.rpartition("@")
             by_domain[domain].append(index)
-            base = self._first.get(("email", f"{local.partition('+')[0]}@{domain}"))
+            base = self._telling.get(("email", f"{local.partition('+')[0]}@{domain}"))
             if "+" in local and base is not None:
                 yield self._fact("tag", (base, index))
         for members in by_domain.values():
@@ -131,7 +143,7 @@ class _Facts:
     def names(self) -> Iterator[Fact]:
         """A person and the mailboxes, user names and ids that are made of the same words."""
         by_words: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for (kind, text), index in self._first.items():
+        for (kind, text), index in self._telling.items():
             if kind in ("person", "email", "username", "id"):
                 words = tuple(sorted(word.casefold() for word in _WORD.findall(text.rpartition("@")[0] or text)))
                 if len(words) > 1:
@@ -142,7 +154,7 @@ class _Facts:
 
     def order(self) -> Iterator[Fact]:
         groups: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-        for (kind, text), index in self._first.items():
+        for (kind, text), index in self._telling.items():
             start, digits = split(text)
             if kind == "id" and digits:
                 groups[start, len(digits)].append((int(digits), index))
@@ -153,7 +165,7 @@ class _Facts:
     def intervals(self) -> Iterator[Fact]:
         days = [
             (day, index)
-            for (kind, text), index in self._first.items()
+            for (kind, text), index in self._telling.items()
             if kind == "date" and (day := dates.parsed(text))
         ]
         for (one, first), (other, second) in pairwise(sorted(days, key=lambda row: row[1])):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from replaycases.redaction.canonical import canonical
 from replaycases.redaction.detectors.base import Hit
 from replaycases.redaction.originals import Originals, automaton
-from replaycases.redaction.places import Finding, Kind
+from replaycases.redaction.places import Kind
 from replaycases.redaction.policy import Policy
-from replaycases.redaction.scan import Found, Source, detectors, scan
+from replaycases.redaction.scan import Found, Scan, Source, detectors, scan
 from replaycases.redaction.views.view import View
 
 FEWEST_DIGITS = 7
@@ -20,26 +21,58 @@ _DIGITAL: frozenset[Kind] = frozenset({"card", "phone", "ssn", "iban"})
 _GAP = re.compile(r"(?<=[0-9])[ ().\-/]{1,3}(?=[0-9])")
 
 
-def residual(
-    read: Sequence[Source], *, originals: Iterable[tuple[Kind, str]], surrogates: frozenset[str], policy: Policy
-) -> tuple[Finding, ...]:
-    """What is left in a document: originals that still stand there, and what detectors find beside the surrogates.
+@dataclass(frozen=True, kw_only=True)
+class SecondLook:
+    """What is left in a document: `originals` that still stand there, and what the detectors find, surrogates aside."""
 
-    An approval is possible only when this is empty or each finding was waived.
-    """
-    known = _Left(originals)
-    left = list(known.found_in(read))
-    made = "\n".join(sorted(surrogates))
+    originals: tuple[Found, ...]
+    scan: Scan
+
+    def open(self) -> tuple[Found, ...]:
+        """What stands in the way of an approval, suggestions aside: those were put to a person before."""
+        likely = (one for one in self.scan.found if one.hit.certainty != "suggested")
+        return (*self.originals, *self.scan.blind, *likely)
+
+
+def second_look(
+    read: Sequence[Source], *, originals: Iterable[tuple[Kind, str]], surrogates: Iterable[str], policy: Policy
+) -> SecondLook:
+    """Reads a document again."""
+    made = _Made(surrogates)
     again = scan(read, detectors(policy), policy)
-    left += again.blind
-    left += [one for one in again.found if one.hit.certainty != "suggested" and not _is_surrogate(one, made)]
-    return tuple(one.finding() for one in left)
+    again.found = [one for one in again.found if not made.is_one(one)]
+    return SecondLook(originals=tuple(_Left(originals).found_in(read)), scan=again)
 
 
-def _is_surrogate(one: Found, made: str) -> bool:
-    """Whether the hit is a surrogate or lies within one."""
-    text = one.text.strip()
-    return bool(text) and text in made
+LONGEST = 1200
+"""Characters round a hit in which a surrogate that holds it is looked for."""
+
+
+class _Made:
+    """The surrogates. A hit is one if it is its text, or lies where one stands in a reading on the way to it."""
+
+    def __init__(self, surrogates: Iterable[str]) -> None:
+        self._texts = {text.strip() for text in surrogates if text.strip()}
+        self._automaton = automaton(dict.fromkeys(self._texts))
+
+    def is_one(self, one: Found) -> bool:
+        text = one.text.strip()
+        if not text or text in self._texts:
+            return bool(text)
+        view: View | None = one.view
+        start = one.hit.start + one.text.index(text)
+        end = start + len(text)
+        while view is not None:
+            if any(first <= start and end <= last for first, last in self._spans(view.text, start)):
+                return True
+            start, end = view.in_parent(start, end)
+            view = view.parent
+        return False
+
+    def _spans(self, text: str, at: int) -> Iterator[tuple[int, int]]:
+        """Where surrogates stand round a position."""
+        for last, (length, _) in self._automaton.iter(text, max(at - LONGEST, 0), min(at + LONGEST, len(text))):
+            yield last + 1 - length, last + 1
 
 
 class _Left:

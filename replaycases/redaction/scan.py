@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from replaycases.fixture.pointer import split
 from replaycases.redaction.detectors.base import Context, Detector, Hit
 from replaycases.redaction.detectors.credentials import Credentials
-from replaycases.redaction.detectors.fields import Fields
+from replaycases.redaction.detectors.fields import BYTE_EXACT, Fields
 from replaycases.redaction.detectors.opaque import OpaqueRuns
 from replaycases.redaction.detectors.personal import Personal
 from replaycases.redaction.detectors.rules import gitleaks
@@ -20,6 +21,10 @@ from replaycases.redaction.views.view import View
 
 DETECTORS_VERSION = "1"
 """Raised with every change of what is detected; an approval names it."""
+
+
+MARKED = "manual:mark"
+"""How a finding names what a person marked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +39,16 @@ class Found:
     def text(self) -> str:
         """The text of the span."""
         return self.view.text[self.hit.start : self.hit.end]
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether a person marked it."""
+        return self.hit.detector == MARKED
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it stands where only a number can stand."""
+        return self.leaf.kind == "number" or self.view.is_number
 
     def finding(self) -> Finding:
         """The same as a value that outlives the views."""
@@ -71,18 +86,32 @@ def _leaf_kind(source: Source, view: View) -> Any:
 
 @dataclass(kw_only=True, slots=True)
 class Scan:
-    """All that was found in a document: what counts, what was kept back openly, and what could not be read."""
+    """All that was found in a document: what counts, what was kept back openly, and what could not be read.
+
+    `exact` are the views that are compared octet by octet and never edited.
+    """
 
     found: list[Found] = field(default_factory=list)
     kept: list[Found] = field(default_factory=list)
     blind: list[Found] = field(default_factory=list)
+    exact: set[View] = field(default_factory=set, repr=False)
+
+    def is_exact(self, view: View | None) -> bool:
+        """Whether the view is one of these, or was read from one."""
+        while self.exact and view is not None:
+            if view in self.exact:
+                return True
+            view = view.parent
+        return False
 
 
-def sources(document: Any) -> list[Source]:
-    """Every leaf of the document with its readings. A number is read as its digits and no further."""
+def sources(document: Any, pointer: str = "") -> list[Source]:
+    """Every leaf of the document, which stands at `pointer` of a larger one, with its readings. A number is read as its
+    digits and no further."""
+    keys = tuple(step for step in split(pointer) if not step.isdecimal())
     return [
         Source(leaf=leaf, reading=read(leaf.text) if leaf.kind != "number" else Reading(root=View(text=leaf.text)))
-        for leaf in leaves(document)
+        for leaf in leaves(document, pointer, keys)
     ]
 
 
@@ -100,16 +129,24 @@ def scan(found_in: Iterable[Source], by: Sequence[Detector], policy: Policy) -> 
 
 
 def _scan_source(source: Source, by: Sequence[Detector], policy: Policy, result: Scan) -> None:
-    if _is_kept_whole(source, by[0], result):
+    leaf = source.leaf
+    root = Context(pointer=leaf.pointer, keys=leaf.keys, leaf=leaf.kind)
+    if _is_kept_whole(source, source.reading.root, hits_of(by[0], leaf.text, root), result):
         return
-    for unread in source.reading.unread:
-        hit = Hit(kind="blind", detector=f"blind:{unread.reason}", start=unread.start, end=unread.end)
-        result.blind.append(Found(leaf=source.leaf, view=unread.view, hit=hit))
     for view, context in source.texts():
-        for detector in by:
-            for hit in _hits(detector, view.text, context):
+        if result.is_exact(view.parent):
+            continue
+        of_field = hits_of(by[0], view.text, context)
+        if _is_kept_whole(source, view, of_field, result):
+            continue
+        for hits in (of_field, *(hits_of(detector, view.text, context) for detector in by[1:])):
+            for hit in hits:
                 if not _is_read_through(view, hit):
-                    _sort(Found(leaf=source.leaf, view=view, hit=hit), policy, result)
+                    _sort(Found(leaf=leaf, view=view, hit=hit), policy, result)
+    for unread in source.reading.unread:
+        if not result.is_exact(unread.view):
+            hit = Hit(kind="blind", detector=f"blind:{unread.reason}", start=unread.start, end=unread.end)
+            result.blind.append(Found(leaf=leaf, view=unread.view, hit=hit))
 
 
 def _is_read_through(view: View, hit: Hit) -> bool:
@@ -119,18 +156,19 @@ def _is_read_through(view: View, hit: Hit) -> bool:
     )
 
 
-def _is_kept_whole(source: Source, fields: Detector, result: Scan) -> bool:
-    """Whether a field rule says that the leaf is taken or left as one: then nothing in it is looked at."""
-    leaf = source.leaf
-    context = Context(pointer=leaf.pointer, keys=leaf.keys, leaf=leaf.kind)
-    for hit in fields.hits(leaf.text, context):
+def _is_kept_whole(source: Source, view: View, of_field: list[Hit], result: Scan) -> bool:
+    """Whether a field rule says that the text is taken or left as one: then nothing in it is looked at."""
+    for hit in of_field:
         if hit.kind == "text" and hit.kept:
-            result.kept.append(Found(leaf=leaf, view=source.reading.root, hit=hit))
+            result.kept.append(Found(leaf=source.leaf, view=view, hit=hit))
+            if hit.kept == BYTE_EXACT:
+                result.exact.add(view)
             return True
     return False
 
 
-def _hits(detector: Detector, text: str, context: Context) -> list[Hit]:
+def hits_of(detector: Detector, text: str, context: Context) -> list[Hit]:
+    """The detector's hits; one that raises leaves the text a blind place."""
     try:
         return list(detector.hits(text, context))
     except Exception:

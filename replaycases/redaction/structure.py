@@ -71,13 +71,14 @@ found in it stays open."""
 
 
 class Frame:
-    """Tells content from frame in one document. A document that is no fixture is content throughout."""
+    """Tells content from frame in one document. A document that is no fixture is content throughout, and its `version`
+    is empty."""
 
     def __init__(self, document: Any) -> None:
         version = document.get("schema_version") if isinstance(document, dict) else None
-        known = version if isinstance(version, str) else ""
-        self._values = _VALUES.get(known)
-        self._keys = _KEYS.get(known)
+        self.version = version if isinstance(version, str) and version in _VALUES else ""
+        self._values = _VALUES.get(self.version)
+        self._keys = _KEYS.get(self.version)
 
     def may_change(self, pointer: str, *, in_key: bool = False) -> bool:
         """Whether the value at `pointer` is content; with `in_key`, whether the name of that member is."""

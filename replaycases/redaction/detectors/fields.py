@@ -16,6 +16,9 @@ MOST_NAME = 100
 SHORTEST_ID = 4
 """Characters below which an id tells nobody apart: it is left as it stands."""
 
+BYTE_EXACT = "compared octet by octet: kept whole or dropped whole"
+"""Why a signature or an encrypted part is left as it stands."""
+
 _SECRETIVE = (
     "password|passwd|pwd|passphrase|passcode|pin|cvv|cvc|otp|secret|secrets|token|auth|authorization|proxy_authorization"
     "|cookie|set_cookie|credential|credentials|bearer|api_?key|apikey|private_key|access_key|signing_key|encryption_key"
@@ -97,7 +100,7 @@ class Fields:
         start = text.index(value)
         end = start + len(value)
         if kind == "keep":
-            why = "the policy keeps it" if is_own else "compared octet by octet: kept whole or dropped whole"
+            why = "the policy keeps it" if is_own else BYTE_EXACT
             yield Hit(kind="text", detector=name, start=start, end=end, kept=why)
         else:
             kept = "" if is_own and kind != "secret" else _why_kept(kind, value)

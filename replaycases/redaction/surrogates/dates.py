@@ -59,6 +59,8 @@ def _day(match: re.Match[str]) -> date | None:
     number = _NAMES.get(month.casefold()) or int(month)
     if number > 12:
         number, day = day, number
+    if int(match["y"]) <= MOST // 52:
+        return None
     try:
         return date(int(match["y"]), number, day)
     except ValueError:

@@ -7,11 +7,19 @@ import re
 import string
 
 from replaycases.redaction.check_digits import luhn_digit, mod_97
+from replaycases.redaction.places import Kind
+from replaycases.redaction.surrogates import dates
 from replaycases.redaction.surrogates.draws import Draw
 from replaycases.redaction.surrogates.ids import alike
 
 _TEST_RANGES = {"4": "400000", "5": "555555", "2": "222300", "3": "370000", "6": "601100"}
 _NOBODYS_CARDS = "999999"
+_FEWEST = {"card": 4, "ssn": 4, "phone": 4}
+"""Digits from which a text can be made over as one of these."""
+
+_UUID = re.compile("[0-9A-Fa-f]{32}")
+_IBAN = re.compile("[A-Za-z]{2}[0-9A-Za-z]{6,}")
+_MAILBOX = re.compile(r"(?=[^@]*[^\W_])[^@]+@(?=[^@]*[^\W_])[^@]+")
 _NANP = re.compile(r"(?:1)?([2-9][0-9]{2})[2-9][0-9]{6}")
 _PRIVATE = tuple(
     ipaddress.ip_network(network)
@@ -25,6 +33,35 @@ _PRIVATE = tuple(
         "fe80::/10",
     )
 )
+
+
+def has_shape(kind: Kind, text: str) -> bool:
+    """Whether `text` is what values of this kind look like, so that a surrogate can be made after it. A field says what
+    kind a value is, and a person too, whatever it looks like."""
+    bare = "".join(character for character in text if character.isalnum())
+    match kind:
+        case "uuid":
+            return _UUID.fullmatch(bare) is not None
+        case "ip":
+            return _is_address(text)
+        case "card" | "ssn" | "phone":
+            return len(_digits_of(text)) >= _FEWEST[kind]
+        case "iban":
+            return _IBAN.fullmatch(bare) is not None
+        case "email":
+            return _MAILBOX.fullmatch(text) is not None
+        case "date":
+            return dates.parsed(text) is not None
+        case _:
+            return False
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def card(text: str, draw: Draw) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Set
 from datetime import timedelta
 
+from replaycases.fixture.canonical import MAX_INTEGER
 from replaycases.redaction.canonical import canonical
 from replaycases.redaction.originals import Originals
 from replaycases.redaction.places import Kind
@@ -17,7 +18,20 @@ from replaycases.redaction.surrogates.words import Words
 
 TRIES = 100
 WITH_PREFIX = 20
-"""Tries in which a known prefix is kept."""
+"""Tries in which a known prefix is kept, and in which a number is made like other values of its kind."""
+
+LIKE_ITS_KIND = 60
+"""Tries after which a placeholder takes the place of a value: what consists of signs only has no like."""
+
+WITH_WORDS = 80
+"""Tries after which the placeholder has no words: they may be originals."""
+
+HELD = 3
+"""Characters from which no original may stand in a surrogate that a person chose, not even within a word."""
+
+Owner = tuple[Kind, str, str]
+"""Whose a surrogate is: kind, canonical text, and a label that sets one occurrence apart from its equals ("" for none).
+"""
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _SHAPES: dict[Kind, Callable[[str, Draw], str]] = {
@@ -58,53 +72,80 @@ class Surrogates:
         known = sorted(set(originals))
         self._originals = Originals(known)
         self._occupied = {text.casefold() for _, text in known} | {text.casefold() for text in present}
+        self._long = {text.casefold() for _, text in known if len(text) >= HELD}
         self._numeric = {(kind, canonical(kind, text)) for kind, text in numeric}
         self._words = Words(key, self._is_free)
         self._ranked = ranks.by_rank(key, (text for kind, text in known if kind == "id" and split(text)[1]))
         self._weeks = self._weeks_for({text for kind, text in known if kind == "date"})
-        self._of: dict[tuple[Kind, str], int] = {}
-        self._spelled: dict[tuple[Kind, str], str] = {}
-        self._owner: dict[str, tuple[Kind, str]] = {}
+        self._of: dict[Owner, int] = {}
+        self._spelled: dict[tuple[Kind, str, str], str] = {}
+        self._owner: dict[str, Owner] = {}
+        self._by_hand: dict[Owner, str] = {}
 
-    def of(self, kind: Kind, text: str) -> str:
+    def of(self, kind: Kind, text: str, apart: str = "") -> str:
         """The surrogate of `text`, in the form that this text has. Raises NoSurrogate.
 
         Two spellings of one value (`canonical`) get one surrogate in two spellings; two values never get the same.
+        `apart` sets an occurrence apart: it is another value than its equals then.
         """
-        spelling = (kind, text)
+        spelling = (kind, text, apart)
         if spelling not in self._spelled:
-            self._spelled[spelling] = self._chosen(kind, text)
+            self._spelled[spelling] = self._chosen(kind, text, apart)
         return self._spelled[spelling]
 
-    def _chosen(self, kind: Kind, text: str) -> str:
-        owner = (kind, canonical(kind, text))
+    def choose(self, kind: Kind, text: str, chosen: str, apart: str = "") -> bool:
+        """Let `chosen` stand for `text` in each of its spellings, unless it is or holds an original, is another's
+        surrogate or a text that stays, or looks like a secret. Comes before the first `of`. Says whether it does."""
+        owner = (kind, canonical(kind, text), apart)
+        shown = chosen.casefold()
+        if owner in self._by_hand:
+            return self._by_hand[owner] == chosen
+        if not chosen.strip() or any(value in shown for value in self._long):
+            return False
+        if not self._fits(kind, chosen, owner):
+            return False
+        self._owner[canonical(kind, chosen).casefold()] = owner
+        self._by_hand[owner] = chosen
+        return True
+
+    def _chosen(self, kind: Kind, text: str, apart: str) -> str:
+        owner = (kind, canonical(kind, text), apart)
+        if owner in self._by_hand:
+            return self._by_hand[owner]
         if owner in self._of:
-            return self._made(kind, text, self._of[owner])
+            return self._made(kind, text, owner, self._of[owner])
         for attempt in range(TRIES):
-            made = self._made(kind, text, attempt)
+            made = self._made(kind, text, owner, attempt)
             if self._fits(kind, made, owner):
                 self._of[owner] = attempt
                 self._owner[canonical(kind, made).casefold()] = owner
                 return made
         raise NoSurrogate(f"no surrogate is free for a value of kind {kind} with {len(text)} characters")
 
-    def _made(self, kind: Kind, text: str, attempt: int) -> str:
-        draw = Draw(self._key, kind, canonical(kind, text), attempt)
-        if kind == "date":
-            return dates.moved(text, self._weeks)
-        if kind == "ip":
-            return shapes.ip(text, self._key + attempt.to_bytes(2, "big"))
+    def _made(self, kind: Kind, text: str, owner: Owner, attempt: int) -> str:
+        draw = Draw(self._key, *_label(owner), attempt)
+        if owner[:2] in self._numeric and attempt >= WITH_PREFIX:
+            return str(1 + draw.below(9)) + draw.digits(max(len(text) - 1, 0) + attempt // LIKE_ITS_KIND)
+        if attempt >= LIKE_ITS_KIND:
+            return f"[removed {kind} {draw.digits(6)}]" if attempt < WITH_WORDS else f"[{draw.digits(8)}]"
         if kind == "secret":
             return secret(text, draw, with_prefix=attempt < WITH_PREFIX)
         if kind == "text":
             return f"[removed text {draw.digits(6)}, {len(text)} characters]"
-        if kind == "email":
-            return self._email(text, attempt)
         if kind in ("id", "opaque_id"):
-            ending = self._ranked.get(text) if kind == "id" and attempt < WITH_PREFIX else None
+            ending = self._ranked.get(text) if kind == "id" and attempt < WITH_PREFIX and not owner[2] else None
             return identifier(text, self._words, draw, with_prefix=attempt < WITH_PREFIX, ending=ending)
-        shape = _SHAPES.get(kind)
-        return self._words.phrase(text, attempt=attempt) if shape is None else shape(text, draw)
+        # Another word for each attempt: an occurrence that is set apart shares no word with its equals.
+        turn = attempt if not owner[2] else Draw(self._key, *_label(owner)).below(MAX_INTEGER) + attempt
+        if not shapes.has_shape(kind, text):
+            return self._words.phrase(text, attempt=turn)
+        if kind == "date":
+            return dates.moved(text, self._weeks)
+        if kind == "ip":
+            return shapes.ip(text, self._key + turn.to_bytes(8, "big"))
+        if kind == "email":
+            return self._email(text, turn)
+        return _SHAPES[kind](text, draw)
 
     def _email(self, text: str, attempt: int) -> str:
         local, _, domain = text.rpartition("@")
@@ -112,11 +153,13 @@ class Surrogates:
         host = ".".join(labels[:-1]) or domain
         return f"{self._words.phrase(local, attempt=attempt)}@{self._words.phrase(host)}.example"
 
-    def _fits(self, kind: Kind, made: str, owner: tuple[Kind, str]) -> bool:
+    def _fits(self, kind: Kind, made: str, owner: Owner) -> bool:
         taken = self._owner.get(canonical(kind, made).casefold())
-        if taken not in (None, owner) or (owner in self._numeric and not _NUMBER.fullmatch(made)):
+        if taken not in (None, owner) or (owner[:2] in self._numeric and not _is_number(made)):
             return False
-        return kind == "date" or (self._is_free(made) and not self._is_suspect(kind, made))
+        if kind == "date" and shapes.has_shape(kind, made):
+            return not owner[2]
+        return self._is_free(made) and not self._is_suspect(kind, made)
 
     def _is_free(self, made: str) -> bool:
         folded = made.casefold()
@@ -129,3 +172,11 @@ class Surrogates:
             if days.isdisjoint(day - timedelta(weeks=weeks) for day in days):
                 return weeks
         raise NoSurrogate("the dates lie too far apart to be moved without one becoming another")
+
+
+def _label(owner: Owner) -> tuple[str, ...]:
+    return owner if owner[2] else owner[:2]
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and abs(float(text)) <= MAX_INTEGER

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from replaycases.redaction.views.view import View
@@ -11,15 +11,21 @@ from replaycases.redaction.views.view import View
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edit:
-    """The span `start` to `end` (not empty) of a view's text becomes `replacement`."""
+    """The span `start` to `end` (not empty) of a view's text becomes `replacement`; `of` are whoever asked for it."""
 
     start: int
     end: int
     replacement: str
+    of: tuple[int, ...] = ()
 
 
 def edited(root: View, edits: Iterable[tuple[View, Edit]]) -> str:
-    """The raw text of `root` with every edit in place, whatever view it was found in.
+    """The raw text of `root` with every edit in place, whatever view it was found in."""
+    return applied(root.text, settled(root, edits))
+
+
+def settled(root: View, edits: Iterable[tuple[View, Edit]]) -> list[Edit]:
+    """The edits of the raw text that all these come to, apart and in order, whatever view each was found in.
 
     Of edits that overlap the longest one wins and grows over what it overlaps: no part of a value that was to be
     replaced stays. The order in which edits are given does not matter.
@@ -30,7 +36,7 @@ def edited(root: View, edits: Iterable[tuple[View, Edit]]) -> str:
         while view.parent is not None and view.parent not in by_view:
             view = view.parent
             by_view[view] = []
-    return _apply(root.text, _settled(root, by_view))
+    return _settled(root, by_view)
 
 
 def _settled(view: View, by_view: Mapping[View, list[Edit]]) -> list[Edit]:
@@ -50,36 +56,43 @@ def _in_parent(child: View, edits: list[Edit]) -> Iterable[Edit]:
     if not edits:
         return
     if child.units is None:
-        replacement = child.encode(_apply(child.text, edits), source[child.start : child.end])
-        yield Edit(start=child.start, end=child.end, replacement=replacement)
+        replacement = child.encode(applied(child.text, edits), source[child.start : child.end])
+        yield Edit(start=child.start, end=child.end, replacement=replacement, of=_all_of(edits))
         return
     for edit in edits:
         start, end = child.in_parent(edit.start, edit.end)
-        yield Edit(start=start, end=end, replacement=child.encode(edit.replacement, source[start:end]))
+        yield Edit(start=start, end=end, replacement=child.encode(edit.replacement, source[start:end]), of=edit.of)
 
 
 def _apart(edits: list[Edit]) -> list[Edit]:
     """Groups of edits that overlap, each as its longest one grown over the group."""
-    settled: list[Edit] = []
+    apart: list[Edit] = []
     group: list[Edit] = []
     reach = 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if group and edit.start >= reach:
-            settled.append(_longest(group, reach))
+            apart.append(_longest(group, reach))
             group = []
         group.append(edit)
         reach = max(reach if len(group) > 1 else 0, edit.end)
     if group:
-        settled.append(_longest(group, reach))
-    return settled
+        apart.append(_longest(group, reach))
+    return apart
 
 
 def _longest(group: list[Edit], reach: int) -> Edit:
+    if len(group) == 1:
+        return group[0]
     chosen = max(group, key=lambda edit: (edit.end - edit.start, -edit.start, edit.replacement))
-    return Edit(start=group[0].start, end=reach, replacement=chosen.replacement)
+    return Edit(start=group[0].start, end=reach, replacement=chosen.replacement, of=_all_of(group))
 
 
-def _apply(text: str, edits: list[Edit]) -> str:
+def _all_of(edits: Iterable[Edit]) -> tuple[int, ...]:
+    return tuple(sorted({one for edit in edits for one in edit.of}))
+
+
+def applied(text: str, edits: Sequence[Edit]) -> str:
+    """`text` with edits that are apart and in order."""
     pieces: list[str] = []
     read = 0
     for edit in edits:

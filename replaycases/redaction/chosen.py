@@ -1,0 +1,123 @@
+"""What stands for each value of one document, and the document with it in place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+
+from replaycases.redaction.detectors.base import Context, Detector
+from replaycases.redaction.entities import Entities
+from replaycases.redaction.first_look import FirstLook
+from replaycases.redaction.leaves import Address
+from replaycases.redaction.places import Kind
+from replaycases.redaction.relations import Occurrence
+from replaycases.redaction.scan import Source, hits_of
+from replaycases.redaction.surrogates.surrogates import Surrogates
+from replaycases.redaction.views.edits import Edit, settled
+from replaycases.redaction.views.view import View
+
+LONGEST_PRESENT = 200
+"""Characters of a text that stays up to which a surrogate could be mistaken for it."""
+
+_SCANNED_AS = 'api_key = "{}"'
+
+
+class Chosen:
+    """The surrogates of the values of one document. `entities` are settled before the first surrogate is asked for."""
+
+    def __init__(self, first: FirstLook, entities: Entities, key: bytes) -> None:
+        values = first.values
+        self._values = values
+        self._entities = entities
+        self._replaced = [(entities.kind(value.found), value.found.text) for value in values]
+        self._left_out = first.left_out
+        self.originals: list[tuple[Kind, str]] = [*self._replaced, *first.left_out]
+        self._surrogates = Surrogates(
+            key,
+            self.originals,
+            present={
+                view.text
+                for source in first.read
+                for view in source.reading.root.walk()
+                if len(view.text) <= LONGEST_PRESENT
+            },
+            numeric={
+                (entity.kind, entity.text)
+                for index, value in enumerate(values)
+                if value.found.is_number
+                for entity in (entities.of(index),)
+            },
+            is_suspect=lambda kind, text: _is_suspect(kind, text, first.by),
+        )
+        self._read = {source.leaf.address: source.reading.root for source in first.read}
+
+    def choose(self, index: int, text: str) -> bool:
+        """Whether `text` may stand for the entity of this value; then it does."""
+        entity = self._entities.choose(index)
+        return self._surrogates.choose(entity.kind, entity.text, text, entity.apart)
+
+    @cached_property
+    def made(self) -> list[str]:
+        """What stands for each value, in their order. Raises NoSurrogate."""
+        entities = (self._entities.of(index) for index in range(len(self._values)))
+        return [self._surrogates.of(entity.kind, entity.text, entity.apart) for entity in entities]
+
+    def mapping(self) -> tuple[tuple[Kind, str, str], ...]:
+        """Kind, original and surrogate, each once; "" for what was left out and stands nowhere else."""
+        made = {(*one, surrogate): None for one, surrogate in zip(self._replaced, self.made, strict=True)}
+        there = set(self._replaced)
+        return (*made, *dict.fromkeys((*one, "") for one in self._left_out if one not in there))
+
+    def edits(self) -> dict[Address, list[Edit]]:
+        """What becomes of the raw text of every leaf that changes. An edit is `of` the values that it replaces."""
+        edits: dict[Address, list[tuple[View, Edit]]] = defaultdict(list)
+        for index, (value, surrogate) in enumerate(zip(self._values, self.made, strict=True)):
+            for one in (value.found, *value.covered):
+                edit = Edit(start=one.hit.start, end=one.hit.end, replacement=surrogate, of=(index,))
+                edits[one.leaf.address].append((one.view, edit))
+        return {address: settled(self._read[address], rows) for address, rows in edits.items()}
+
+    def raw(self, address: Address) -> str:
+        """The raw text of a leaf."""
+        return self._read[address].text
+
+    def before(self) -> list[Occurrence]:
+        """The values, as what they are."""
+        return [self._occurrence(index, value.found.text, named=True) for index, value in enumerate(self._values)]
+
+    def after(self, read_again: Sequence[Source]) -> list[Occurrence]:
+        """The values as the redacted document holds them, in their order: "" where a surrogate is not to be read.
+
+        The leaves of both documents stand in one order, whatever keys were renamed.
+        """
+        after = {address: source.reading.root for address, source in zip(self._read, read_again, strict=True)}
+        return [
+            self._occurrence(index, surrogate if _holds(after[value.found.leaf.address], surrogate) else "")
+            for index, (value, surrogate) in enumerate(zip(self._values, self.made, strict=True))
+        ]
+
+    def _occurrence(self, index: int, text: str, *, named: bool = False) -> Occurrence:
+        entity = self._entities.of(index)
+        return Occurrence(
+            place=self._values[index].found.finding().place,
+            kind=entity.kind,
+            text=text,
+            by_hand=entity.by_hand,
+            entity=entity.name if named else "",
+        )
+
+
+def _holds(root: View, text: str) -> bool:
+    return any(text in view.text for view in root.walk())
+
+
+def _is_suspect(kind: Kind, text: str, by: Sequence[Detector]) -> bool:
+    """Whether the detectors of secrets would take a surrogate for one: it would be blocked wherever the case goes."""
+    context = Context(pointer="")
+    return any(
+        hit.kind == "secret" and not hit.kept
+        for detector in by
+        for shown in ((text, _SCANNED_AS.format(text)) if kind == "secret" else (text,))
+        for hit in hits_of(detector, shown, context)
+    )
