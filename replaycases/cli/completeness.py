@@ -37,6 +37,7 @@ def as_json(report: Report) -> dict[str, Any]:
 def _boundary(one: Coverage) -> str:
     counted = [f"{one.recorded} whole"] if one.recorded else []
     counted += [f"{one.lacking} lacking a part"] if one.lacking else []
+    counted += ["costs nothing"] if one.state == "absent" and not one.cost else []
     said = f"{one.boundary}: {one.state}" + (f" ({', '.join(counted)})" if counted else "")
     return f"{said}: {one.cost}" if one.cost else said
 

@@ -26,9 +26,9 @@ _COSTS: dict[Boundary, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """One boundary. `recorded` steps of it are whole, `lacking` are not; `cost` is "" where it is recorded.
+    """One boundary. `recorded` steps of it are whole, `lacking` are not; `cost` is "" where nothing is lost.
 
-    A boundary of which the format can tell, and which the run never crossed, is recorded with none.
+    A boundary of which the format can tell, and which the run never crossed, is absent and costs nothing.
     """
 
     boundary: Boundary
@@ -100,9 +100,11 @@ def _coverage(run: NeutralRun, boundary: Boundary) -> Coverage:
     noted = tuple(dict.fromkeys(note.cost for note in run.notes if note.boundary == boundary and note.cost))
     absent = boundary in run.absent
     partly = counted[False] or noted or (absent and counted[True])
-    state: State = "partly" if partly else "absent" if absent else "recorded"
+    crossed = bool(counted)
+    state: State = "partly" if partly else "recorded" if crossed and not absent else "absent"
     # What is there is not said to be unknown: where notes tell what is lost, they are the cost.
-    cost = "; ".join(noted) if noted and not absent else "" if state == "recorded" else _COSTS[boundary]
+    free = state == "recorded" or not (crossed or absent)
+    cost = "; ".join(noted) if noted and not absent else "" if free else _COSTS[boundary]
     return Coverage(boundary=boundary, state=state, recorded=counted[True], lacking=counted[False], cost=cost)
 
 

@@ -29,8 +29,8 @@ def test_all_six_boundaries_are_told_each_once() -> None:
     assert sorted(told) == ["clock", "human", "model", "random", "retrieval", "tool"]
 
 
-def test_a_boundary_that_the_run_never_crossed_is_recorded_where_the_format_could_tell() -> None:
-    assert (of(report(MODEL), "human").state, of(report(MODEL), "human").cost) == ("recorded", "")
+def test_a_boundary_that_the_run_never_crossed_is_absent_and_costs_nothing_where_the_format_could_tell() -> None:
+    assert (of(report(MODEL), "human").state, of(report(MODEL), "human").cost) == ("absent", "")
 
 
 def test_a_boundary_of_which_the_format_cannot_tell_is_absent_and_costs_something() -> None:

@@ -123,7 +123,7 @@ def test_a_call_that_the_workflow_did_not_make_is_no_gap_of_what_the_recorder_sa
         recorded(place, lambda session: session.model.call({"messages": []}), **WHOLE | {"model": lambda *_: asked})
     ).report
     assert [(note.kind, note.boundary, note.cost) for note in report.notes] == [("left_out", "tool", "")]
-    assert next(one.state for one in report.coverage if one.boundary == "tool") == "recorded"
+    assert next((one.state, one.cost) for one in report.coverage if one.boundary == "tool") == ("absent", "")
 
 
 def test_strings_stay_strings(place: Path) -> None:

@@ -203,6 +203,8 @@ def test_the_report_says_of_each_boundary_what_it_holds(looking: Client, capture
     html = page(looking, "/captures/RC-T1/")
     assert "All 5 recorded steps have their answers." in html
     assert "A workflow that reads the clock may decide otherwise." in html
+    assert "absent" in (human := html.split('class="strong">human')[1].split("</tr>")[0])
+    assert "nothing: the run crossed none" in human
     assert "Who asked, and with which rights, is not in the recording." in html
 
 

@@ -54,6 +54,10 @@ class BoundaryRow:
     look: Look
     coverage: Coverage
 
+    @property
+    def is_crossed(self) -> bool:
+        return bool(self.coverage.recorded or self.coverage.lacking)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NoteGroup:
