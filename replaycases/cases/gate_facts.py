@@ -28,6 +28,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, JSONObject, NullIf
 from django.utils import timezone
 
+from replaycases.cases import gate_queries, kept_queries
 from replaycases.cases.json_rows import Rows, first_of, instant, written
 from replaycases.cases.models import (
     Boundary,
@@ -36,7 +37,6 @@ from replaycases.cases.models import (
     Comparison,
     Control,
     Decision,
-    DecisionOutcome,
     DependencyStatement,
     FixtureRevision,
     Implementation,
@@ -226,8 +226,8 @@ class Bundle:
 
     @cached_property
     def decisions(self) -> Mapping[UUID, list[Decision]]:
-        standing = Decision.objects.filter(case__in=self._keys, outcome=DecisionOutcome.APPROVED, voided_at=None)
-        return _grouped((given.case_id, given) for given in standing.select_related("decided_by", "revision"))
+        found = kept_queries.about(gate_queries.decisions, self._keys)
+        return _grouped((given.case_id, given) for given in found)
 
     @cached_property
     def controls(self) -> Mapping[UUID | None, list[Control]]:
@@ -240,16 +240,12 @@ class Bundle:
 
     @cached_property
     def _controls(self) -> list[Any]:
-        fixed = {"implementation__digest": OuterRef("revision__case__provenance__fixed__digest")}
-        sets = RunSet.objects.filter(control=OuterRef("pk"), voided_at=None, **fixed)
-        return list(
-            Control.objects.filter(revision__in=self._revisions).annotate(replayed=Exists(sets)).order_by("name")
-        )
+        return kept_queries.about(gate_queries.controls, [revision.pk for revision in self._revisions])
 
     @cached_property
     def comparisons(self) -> Mapping[UUID | None, list[Comparison]]:
-        found = Comparison.objects.filter(revision__in=self._revisions).select_related("old", "new")
-        return _grouped((comparison.revision_id, comparison) for comparison in found.order_by("-number"))
+        found = kept_queries.about(gate_queries.comparisons, [revision.pk for revision in self._revisions])
+        return _grouped((comparison.revision_id, comparison) for comparison in found)
 
     @cached_property
     def runs(self) -> Mapping[tuple[UUID, str, str], list[Run]]:
@@ -271,9 +267,8 @@ class Bundle:
     @cached_property
     def proposals(self) -> Mapping[UUID, list[Proposal]]:
         """Every one, whatever became of it, the newest first."""
-        found = Proposal.objects.filter(case__in=self._keys).order_by("-proposed_at")
-        people = found.select_related("proposed_by", "decided_by", "owner", "owner_team", "revision", "lane_entry")
-        return _grouped((proposal.case_id, proposal) for proposal in people)
+        found = kept_queries.about(gate_queries.proposals, self._keys)
+        return _grouped((proposal.case_id, proposal) for proposal in found)
 
     @cached_property
     def overrides(self) -> dict[tuple[UUID, UUID | None, str], Proposal]:
@@ -291,7 +286,7 @@ class Bundle:
 
     @cached_property
     def every_revision(self) -> Mapping[UUID, list[FixtureRevision]]:
-        found = FixtureRevision.objects.filter(case__in=self._keys).select_related("created_by").order_by("number")
+        found = kept_queries.about(gate_queries.revisions, self._keys)
         return _grouped((revision.case_id, revision) for revision in found)
 
 

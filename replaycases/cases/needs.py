@@ -6,7 +6,7 @@ its own, `MOST` rows long.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 from uuid import UUID
@@ -69,7 +69,7 @@ def of(user: User) -> Needs:
         tallies=tallies.of(projects),
         lists=_lists(user, roles, keys),
         proposals=_proposals(user, roles),
-        findings=_findings(roles),
+        findings=_findings(user, roles),
         captures=needed_captures.of(user, captured) if (captured := _with(roles, may.CAPTURES)) else None,
         changed=[one for one in unread if one.kind == NotificationKind.VERDICT_CHANGED],
         unread=len(unread),
@@ -107,9 +107,7 @@ def _proposals(user: User, roles: Held) -> list[Proposal] | None:
     asked = {name: found for name, (_, may_be) in proposals.SORTS.items() if (found := _with(roles, may_be))}
     if not asked:
         return None
-    waiting = kept_queries.keys(_waiting, Asker(user=user, soon=timezone.now()), asked, MOST)
-    rows = Proposal.objects.filter(pk__in=waiting).select_related("case__project", "proposed_by")
-    return list(rows.only(*_OF_PROPOSALS).order_by("proposed_at"))
+    return kept_queries.instances(_waiting, Asker(user=user, soon=timezone.now()), asked, MOST)
 
 
 def _waiting(asker: Asker, projects: Mapping[str, Sequence[UUID]], most: int) -> list[QuerySet[Proposal, Any]]:
@@ -118,24 +116,38 @@ def _waiting(asker: Asker, projects: Mapping[str, Sequence[UUID]], most: int) ->
         wanted |= proposals.SORTS[sort][0] & Q(case__project__in=those)
     waiting = Proposal.objects.filter(wanted, state=ProposalState.PENDING).exclude(proposed_by=asker.user)
     waiting = waiting.exclude(decisions.is_work_of(asker.user, "case__"), kind=ProposalKind.OVERRIDE)
-    return [waiting.order_by("proposed_at").values("pk")[:most]]
+    # Chosen first: else the database would look up for every one what stands beside the few that are shown.
+    rows = Proposal.objects.filter(pk__in=waiting.order_by("proposed_at").values("pk")[:most])
+    return [rows.select_related("case__project", "proposed_by").only(*_OF_PROPOSALS).order_by("proposed_at")]
 
 
-def _findings(roles: Held) -> list[IncidentReport] | None:
+def _findings(user: User, roles: Held) -> list[IncidentReport] | None:
     """Those that wait for a responder, the oldest first; None for who is none."""
     projects = _with(roles, may.CREATES_CASES)
     if not projects:
         return None
-    waiting = IncidentReport.objects.filter(settled_at=None, project__in=projects).select_related("project")
-    return list(waiting.order_by("reported_at")[:MOST])
+    asker = Asker(user=user, soon=timezone.now())
+    return kept_queries.instances(_reported, asker, {"findings": projects}, MOST)
 
 
-def _unread(user: User, projects: Iterable[UUID]) -> list[Notification]:
+def _reported(asker: Asker, projects: Mapping[str, Sequence[UUID]], most: int) -> list[QuerySet[IncidentReport, Any]]:
+    waiting = IncidentReport.objects.filter(settled_at=None, project__in=projects["findings"])
+    return [waiting.select_related("project").order_by("reported_at")[:most]]
+
+
+def _unread(user: User, projects: Collection[UUID]) -> list[Notification]:
     """Those of verdicts first, which the page lists and not only counts, then the newest."""
-    unread = Notification.objects.filter(user=user, read_at=None).in_projects(projects)
+    if not projects:
+        return []
+    asker = Asker(user=user, soon=timezone.now())
+    return kept_queries.instances(_told, asker, {"seen": list(projects)}, MOST)
+
+
+def _told(asker: Asker, projects: Mapping[str, Sequence[UUID]], most: int) -> list[QuerySet[Notification, Any]]:
+    unread = Notification.objects.filter(user=asker.user, read_at=None).in_projects(projects["seen"])
     rows = unread.select_related("case__project", "case__current_revision").only(*_OF_NOTIFICATIONS)
     of_verdicts = ExpressionWrapper(Q(kind=NotificationKind.VERDICT_CHANGED), BooleanField())
-    return list(rows.order_by(of_verdicts.desc(), "-created_at")[:MOST])
+    return [rows.order_by(of_verdicts.desc(), "-created_at")[:most]]
 
 
 # Of them all, of what they are about what is shown: a case's row is wide.

@@ -19,6 +19,9 @@ SQLITE_OPTIONS = {
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA busy_timeout=20000;",
 }
+# A statement that a connection sends for the fifth time is planned once and kept: a page's queries take longer to plan
+# than to answer. The server must be sent the values apart from the statement, or no two would be the same.
+POSTGRESQL_OPTIONS = {"server_side_binding": True, "prepare_threshold": 5}
 
 
 def flag(name: str, *, default: bool) -> bool:
@@ -81,6 +84,7 @@ def database(name: str, *, sqlite_path: Path) -> dict[str, Any]:
     else:
         config["CONN_HEALTH_CHECKS"] = True
         config["CONN_MAX_AGE"] = 60
+        config["OPTIONS"] = POSTGRESQL_OPTIONS | config.get("OPTIONS", {})
     return config
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from django.template.loader import render_to_string
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from replaycases.cases import lane_health, recent
@@ -30,6 +30,8 @@ _REASONS = {key: str(word) for key, word in FlagReason.choices}
 # The chart's measures, in its own units.
 HEIGHT, FOOT, HEAD, PITCH, WIDTH, BAR = 34, 14, 26, 21.6, 304, 12
 BAND = HEAD + HEIGHT + FOOT
+_CROSSED = f'<rect class="violated" width="{BAR}" height="10"/><path class="cross" d="m3.5 2.500 5 5m0-5-5 5"/>'
+_DAY_ROW = '<tr><th scope="row" class="nw">{}</th><td>{}</td>' + '<td class="r">{}</td>' * 4 + "</tr>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,6 +232,23 @@ class Band:
     axis_y: float
     violated_y: float
 
+    @property
+    def drawn(self) -> SafeString:
+        """Its bars as SVG, put together here and not by a template: there are dozens of them."""
+        return SafeString("".join(shape for bar in self.bars for shape in self._shapes(bar)))
+
+    def _shapes(self, bar: Bar) -> Iterator[str]:
+        boxes = (
+            ("held", bar.held_y, bar.held),
+            ("undetermined", bar.undetermined_y, bar.undetermined),
+            ("environment", bar.environment_y, bar.environment),
+        )
+        for outcome, y, height in boxes:
+            if height:
+                yield f'<rect class="{outcome}" x="{bar.x}" y="{y}" width="{BAR}" height="{height}"/>'
+        if bar.violated:
+            yield f'<g transform="translate({bar.x} {self.violated_y})">{_CROSSED}</g>'
+
 
 @dataclass(frozen=True, kw_only=True)
 class Health:
@@ -242,6 +261,14 @@ class Health:
     last: date
     height: float
     told: str
+
+    @property
+    def day_rows(self) -> SafeString:
+        return format_html_join("", _DAY_ROW, ((name, *_counts(day)) for name, day in self.days))
+
+
+def _counts(day: lane_health.Day) -> tuple[str, int, int, int, int]:
+    return day.lane, day.held, day.violated, day.undetermined, day.environment
 
 
 def health_panel(projects: frozenset[UUID]) -> SafeString:

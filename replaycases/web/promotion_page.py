@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from uuid import UUID
 
-from django.db.models import OuterRef
+from django.db.models import OuterRef, QuerySet
 from django.db.models.expressions import RawSQL
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -18,7 +19,7 @@ from django.utils.safestring import SafeString
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, gates, policies, proposals
+from replaycases.cases import decisions, gates, kept_queries, policies, proposals
 from replaycases.cases.gate_facts import Bundle, Facts, surrounded
 from replaycases.cases.json_rows import first_of, instant, written
 from replaycases.cases.lane_history import History, history_of
@@ -72,7 +73,7 @@ class Shown:
         seen = surrounded(Case.objects.visible_to(user)).annotate(**_elsewhere())
         self.case: Any = get_object_or_404(seen, project__key=key, number=number)
         self.entries = sorted(
-            LaneEntry.objects.filter(case=self.case, left_at=None).select_related("lane", "revision", "entered_by"),
+            kept_queries.about(_inside, [self.case.pk]),
             key=lambda entry: STRONGEST_FIRST.index(LaneName(entry.lane.name)),
         )
         bundle = Bundle.of_surrounded([self.case], self.entries)
@@ -81,6 +82,11 @@ class Shown:
             if comparison.pk == self.case.latest_comparison_id:
                 self.case.latest_comparison = comparison
         self.proposals = [_of(self.case, proposal) for proposal in bundle.proposals[self.case.pk]]
+
+
+def _inside(cases: Sequence[UUID]) -> QuerySet[LaneEntry]:
+    """The open stays."""
+    return LaneEntry.objects.filter(case__in=cases, left_at=None).select_related("lane", "revision", "entered_by")
 
 
 def _of(case: Case, proposal: Proposal) -> Proposal:
@@ -160,7 +166,7 @@ def context(
 
 
 def _action(name: policies.ActionName, case: Case, user: User, held: frozenset[Role]) -> policies.Action:
-    """As `policies.available_actions`, of what has been read anyway."""
+    """As `policies.require` decides, of what has been read anyway."""
     why_not = policies.why_not_allowed(name, case, user, held=held)
     return policies.Action(name=name, label=policies.RULES[name].label, allowed=not why_not, why_not=why_not)
 

@@ -58,6 +58,12 @@ def test_a_socket_url_names_host_and_database(monkeypatch: pytest.MonkeyPatch) -
     assert (config["HOST"], config["NAME"], config["USER"]) == ("/run/postgresql", "replaycases", "someone")
 
 
+def test_postgresql_is_sent_values_apart_from_statements_and_what_the_url_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "postgres://someone@host/name?sslmode=require")
+    options = environment.database("X", sqlite_path=Path("x"))["OPTIONS"]
+    assert options == {"server_side_binding": True, "prepare_threshold": 5, "sslmode": "require"}
+
+
 def test_a_unix_redis_is_written_as_celery_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("X", "unix:///run/redis.sock")
     assert environment.broker("X") == "redis+socket:///run/redis.sock"
