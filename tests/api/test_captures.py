@@ -83,6 +83,11 @@ def test_nothing_that_is_sent_is_passed_over_in_silence(api: APIClient, project:
     assert send(api, x="1").status_code == 400
     body = {"project": "RC", "file": io.BytesIO(TRACE)}
     assert api.post(f"{ADDRESS}?trace_id=t", body, format="multipart").status_code == 400
+    body = {"project": "RC", "file": [io.BytesIO(TRACE), io.BytesIO(TRACE + b"\n")]}
+    assert api.post(ADDRESS, body, format="multipart").json() == {"file": ["Send it once."]}
+    assert (
+        api.post(f"{ADDRESS}?project=XX&project=RC", TRACE, content_type="application/octet-stream").status_code == 400
+    )
     body = {"project": "RC", "file": io.BytesIO(TRACE), "symptoms": "A refund"}
     assert api.post(ADDRESS, body, format="multipart").status_code == 400
     assert not Capture.objects.exists()

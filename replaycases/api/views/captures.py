@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, cast
 
-from django.http import Http404
+from django.http import Http404, QueryDict
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -40,12 +39,13 @@ BODIES = {"multipart/form-data": shown.CaptureUpload, "application/octet-stream"
 _WORDS = ("name", "symptom")
 
 
-def _require_known(said: Iterable[str], shape: type[Any] | None, otherwise: str) -> None:
+def _require_known(said: QueryDict, shape: type[Any] | None, otherwise: str) -> None:
     """Raises ValidationError for a part that would be passed over in silence."""
     known = shape().fields if shape is not None else {}
     in_words = "Send it as a field of a multipart body: addresses stand in logs."
     faults = {name: [in_words if name in _WORDS and shape is shown.NewCapture else otherwise] for name in said}
     faults = {name: fault for name, fault in faults.items() if name not in known}
+    faults |= {name: ["Send it once."] for name in said if name in known and len(said.getlist(name)) > 1}
     if faults:
         raise ValidationError(faults)
 
