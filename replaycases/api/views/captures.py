@@ -93,6 +93,8 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         with ids and numbers in the query. The same bytes are one capture, answered as it is with 200. 422 with the
         finding where no importer reads it; 400 for a part that is none, or that an address is no place for."""
         data = cast("Any", request.data).get("file")
+        if data is None and not str(request.content_type).startswith("multipart/"):
+            data = incoming.received((), most=0)  # a body without a byte in it comes to no parser
         if isinstance(data, Incoming):
             _require_known(request.query_params, shown.NewCapture, "The query takes no such parameter.")
             said = self._shaped(shown.NewCapture, request.query_params.dict())
