@@ -7,7 +7,6 @@ from datetime import datetime
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
@@ -24,11 +23,10 @@ from replaycases.cases import (
     lifecycle,
     numbers,
     policies,
-    reading,
     recording_ages,
     texts,
 )
-from replaycases.cases.models import Case, Classification, Control, FixtureRevision, OutcomeType, Payload, Stage
+from replaycases.cases.models import Case, Control, FixtureRevision, OutcomeType, Payload, Stage
 from replaycases.cases.models.fixture_revision import MOST_TIMEOUTS
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
@@ -149,7 +147,7 @@ def add_revision(
         _require_new(case, upload.loaded, before, seen_revision, recorded=recorded)
         _require_may_change(actor, case, upload.loaded, before)
         behalf.require_member(case.project, actor, on_behalf_of)
-        expires_at = _end_of_more(case)
+        expires_at = end_of_more(case)
         revision = _add(actor, case, upload, expires_at, on_behalf_of=on_behalf_of, changed=said)
         events.record(
             actor=actor,
@@ -188,7 +186,7 @@ def add_control(
         case = policies.require_locked(revision.case, actor, "add_control")
         free = _free_name(revision, name)
         _require_other(revision, upload.loaded)
-        ends = _ends(case, _end_of_more(case))
+        ends = _ends(case, end_of_more(case))
         control = Control(
             revision=revision,
             name=free,
@@ -351,17 +349,12 @@ def _brought(*kept: Payload | None) -> list[Payload]:
     return [payload for payload in kept if payload is not None]
 
 
-def _end_of_more(case: Case) -> datetime:
-    """When more raw evidence of the case would end. Raises InvalidTransition once its time is over: what was destroyed
-    does not come back by a new revision. What was approved in time goes on, and what is added to it has an end of its
-    own."""
-    ends, current = case.evidence_expires_at, case.current_revision
-    if ends is not None and ends > timezone.now():
-        return ends
-    approved = current is not None and reading.classification_of(current) != Classification.QUARANTINED
-    if ends is None and (case.evidence_destroyed_at is None or approved):
-        return expiry.expiry_for(case.project, None)
-    raise InvalidTransition("The time of this case's raw evidence is over. Capture the incident as a new case.")
+def end_of_more(case: Case) -> datetime:
+    """When more raw evidence of the case would end. Raises InvalidTransition once its time is over."""
+    why_not = policies.no_more_evidence(case)
+    if why_not:
+        raise InvalidTransition(why_not)
+    return case.evidence_expires_at or expiry.expiry_for(case.project, None)
 
 
 def _ends(case: Case, expires_at: datetime) -> datetime:

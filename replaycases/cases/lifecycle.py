@@ -192,7 +192,9 @@ def promote(actor: User, *, case: Case, lane: LaneName, fixture_hash: str, note:
         case = policies.require_locked(case, actor, "promote")
         _same_fixture(case, fixture_hash)
         current, inside = _current(case), lane_moves.stays(case)
-        _refuse_standing(current, lane, inside)
+        why_not = why_not_enter(current, lane, inside)
+        if why_not:
+            raise InvalidTransition(why_not)
         _refuse_namesake(case)
         passed = gates.require_open(case, GATES_OF[lane], actor=actor)
         before = {name.value: entry.revision.number for name, entry in inside.items()}
@@ -239,13 +241,14 @@ def retire(actor: User, *, proposal: Proposal) -> Case:
     return _move(case, actor, Stage.RETIRED, "case.retired", after=after)
 
 
-def _refuse_standing(current: FixtureRevision, lane: LaneName, inside: Mapping[LaneName, LaneEntry]) -> None:
-    """Nobody is promoted to where they stand, nor from blocking to beside it."""
+def why_not_enter(current: FixtureRevision, lane: LaneName, inside: Mapping[LaneName, LaneEntry]) -> str:
+    """Nobody is promoted to where they stand, nor from blocking to beside it; "" for every other lane."""
     there = [name for name, entry in inside.items() if entry.revision_id == current.pk]
     if lane in there:
-        raise InvalidTransition(f"Revision {current.number} stands in lane {lane} already.")
+        return f"Revision {current.number} stands in lane {lane} already."
     if LaneName.BLOCKING in there:
-        raise InvalidTransition(f"Revision {current.number} blocks already. Two people demote it.")
+        return f"Revision {current.number} blocks already. Two people demote it."
+    return ""
 
 
 def _refuse_namesake(case: Case) -> None:
@@ -300,7 +303,11 @@ def _return(
 def _refuse_decided(case: Case, kind: DecisionKind, control: Control | None = None) -> None:
     given = Decision.objects.filter(case=case, kind=kind, control=control, outcome=DecisionOutcome.APPROVED)
     if given.filter(voided_at=None).exists():
-        raise InvalidTransition(f"The {kind.label.lower()} is approved already.")
+        raise InvalidTransition(decided_already(kind))
+
+
+def decided_already(kind: DecisionKind) -> str:
+    return f"The {kind.label.lower()} is approved already."
 
 
 def _release_changed_expectation(case: Case, revision: FixtureRevision) -> None:

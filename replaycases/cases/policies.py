@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,7 +15,7 @@ from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, reading
 from replaycases.cases.locks import lock_project
-from replaycases.cases.models import Case, LaneName, Stage
+from replaycases.cases.models import Case, Classification, LaneName, Stage
 
 ActionName = Literal[
     "edit_statement",
@@ -150,24 +150,6 @@ RULES: Mapping[ActionName, Rule] = {
 assert tuple(RULES) == get_args(ActionName)
 
 
-def available_actions(case: Case, actor: User, only: Collection[ActionName] = tuple(RULES)) -> list[Action]:
-    """The actions on the case, allowed or not, in the order in which a page shows them. `require` decides by the same
-    rules. Two queries, whatever the case, and one more where its raw evidence was destroyed; one where `only` names no
-    action that asks for second eyes, and up to three more for who may decide but does not read all raw evidence."""
-    held = access.roles_of(actor, case.project)
-    rules = {name: rule for name, rule in RULES.items() if name in only}
-    own_work = decisions.own_work(actor, case) if any(rule.second_eyes for rule in rules.values()) else ""
-    told = {name: why_not_allowed(name, case, actor, held=held, own_work=own_work) for name in rules}
-    gone = destroyed(case) if any(name in NEEDS_EVIDENCE for name in rules) else ""
-    told = {name: said or (gone if name in NEEDS_EVIDENCE else "") for name, said in told.items()}
-    if any(rule.reads and not told[name] for name, rule in rules.items()):
-        unread = _unread(case, actor, held)
-        told = {name: told[name] or (unread if rule.reads else "") for name, rule in rules.items()}
-    return [
-        Action(name=name, label=rule.label, allowed=not told[name], why_not=told[name]) for name, rule in rules.items()
-    ]
-
-
 def why_not_allowed(name: ActionName, case: Case, actor: User, *, held: frozenset[Role], own_work: str = "") -> str:
     """Why the actor, who holds these roles in the case's project, may not do it now; "" if they may. `own_work` is what
     `decisions.own_work` says, for rules that ask for second eyes. No query, so whether they may read is not asked."""
@@ -182,10 +164,10 @@ def require(case: Case, actor: User, name: ActionName) -> None:
     lacks = _lacks(rule, case, actor, held, own_work)
     if lacks:
         raise PermissionDenied(lacks)
-    why_not = _why_not_now(name, case) or (destroyed(case) if name in NEEDS_EVIDENCE else "")
+    why_not = _why_not_now(name, case) or lacks_evidence(name, case)
     if why_not:
         raise InvalidTransition(why_not)
-    unread = _unread(case, actor, held) if rule.reads else ""
+    unread = why_unread(case, actor, held) if rule.reads else ""
     if unread:
         raise PermissionDenied(unread)
 
@@ -230,7 +212,7 @@ def _lacks(rule: Rule, case: Case, actor: User, held: frozenset[Role], own_work:
     return own_work if rule.second_eyes else ""
 
 
-def _unread(case: Case, actor: User, held: frozenset[Role]) -> str:
+def why_unread(case: Case, actor: User, held: frozenset[Role]) -> str:
     """Why nobody decides about what they cannot see; "" where they can, or where there is nothing yet."""
     revision = case.current_revision
     if revision is None or reading.reads_quarantined(held) or reading.readable_by(revision, actor, held=held):
@@ -263,6 +245,30 @@ def destroyed(case: Case) -> str:
     return f"{said} Capture the incident as a new case." if said else ""
 
 
+BRINGS_EVIDENCE: frozenset[ActionName] = frozenset({"add_revision", "add_control"})
+
+
+def lacks_evidence(name: ActionName, case: Case) -> str:
+    """Why it is refused for what became of the case's raw evidence; "" if it is not. One query at most, and none
+    while nothing was destroyed."""
+    if name in NEEDS_EVIDENCE and (said := destroyed(case)):
+        return said
+    return no_more_evidence(case) if name in BRINGS_EVIDENCE else ""
+
+
+def no_more_evidence(case: Case) -> str:
+    """Why no more raw evidence of the case comes in: once its time is over, what was destroyed does not come back by a
+    new revision. "" while it may; what was approved in time goes on, and what is added to it has an end of its own."""
+    ends, current = case.evidence_expires_at, case.current_revision
+    if ends is None and case.evidence_destroyed_at is None:
+        return ""
+    if ends is None and current is not None and reading.classification_of(current) != Classification.QUARANTINED:
+        return ""
+    if ends is not None and ends > timezone.now():
+        return ""
+    return "The time of this case's raw evidence is over. Capture the incident as a new case."
+
+
 def _uncontained(case: Case) -> str:
     if case.security_incident and case.contained_at is None:
         return "This is a security incident that is not contained yet. The security owner confirms containment first."
@@ -276,7 +282,7 @@ def _no_longer(case: Case) -> str:
     return "The time of the evidence is over: nothing lengthens it any more." if over else ""
 
 
-def _needs_revision(case: Case) -> str:
+def needs_revision(case: Case) -> str:
     return "" if case.current_revision_id else "The case has no fixture yet."
 
 
@@ -284,13 +290,13 @@ _ALSO: Mapping[ActionName, Callable[[Case], str]] = {
     "confirm_containment": lambda case: (
         "" if case.security_incident and case.contained_at is None else "There is no containment to confirm."
     ),
-    "state_acceptance": _needs_revision,
-    "request_comparison": lambda case: _uncontained(case) or _needs_revision(case),
-    "request_run_set": lambda case: _uncontained(case) or _needs_revision(case),
-    "add_control": _needs_revision,
-    "comment": _needs_revision,
-    "submit": _needs_revision,
-    "propose_override": _needs_revision,
+    "state_acceptance": needs_revision,
+    "request_comparison": lambda case: _uncontained(case) or needs_revision(case),
+    "request_run_set": lambda case: _uncontained(case) or needs_revision(case),
+    "add_control": needs_revision,
+    "comment": needs_revision,
+    "submit": needs_revision,
+    "propose_override": needs_revision,
     "propose_demotion": lambda case: "" if case.lane == LaneName.BLOCKING else "The case does not stand in blocking.",
     "propose_extension": _no_longer,
     "mark_non_replayable": lambda case: (

@@ -50,6 +50,7 @@ SORTS: Mapping[str, tuple[Q, frozenset[Role]]] = {
     **{kind.value: (Q(kind=kind) & ~_MISSING_RED, roles) for kind, roles in CONFIRMS.items()},
 }
 """What `confirmers` says, of many proposals at once."""
+WAITS = "This is proposed already and waits for a second person."
 _NEXT: Mapping[Stage, tuple[gates.Target, ...]] = {
     Stage.QUARANTINED: ("in_review",),
     Stage.IN_REVIEW: ("redaction_approved", "reproduced"),
@@ -216,7 +217,7 @@ _APPLY: Mapping[ProposalKind, Callable[..., object]] = {
 def _propose(actor: User, case: Case, kind: ProposalKind, reason: str, **bound: Any) -> Proposal:
     waiting = Proposal.objects.filter(case=case, kind=kind, gate=bound.get("gate", ""), state=ProposalState.PENDING)
     if waiting.exists():
-        raise InvalidTransition("This is proposed already and waits for a second person.")
+        raise InvalidTransition(WAITS)
     proposal = Proposal.objects.create(
         case=case,
         kind=kind,

@@ -20,7 +20,8 @@ from replaycases.accounts.roles import (
     SIGNS_HAND_OFF,
     Role,
 )
-from replaycases.cases import decisions, details, policies
+from replaycases.cases import decisions, details, gates, policies
+from replaycases.cases.available import GATED
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import (
     Acceptance,
@@ -145,10 +146,16 @@ class Closing:
     hint: str
 
 
-def _overridden(facts: Facts) -> set[str]:
-    """The gates that a confirmed override stands in for."""
-    asked = (proposal.texts for proposal in facts.of("proposal") if proposal.key == ProposalKind.OVERRIDE)
-    return {gate for _, state, gate, *_ in asked if state == ProposalState.CONFIRMED}
+def _blocking(case: Case, user: User, actions: Mapping[ActionName, Action]) -> list[gates.Gate]:
+    """The gates that close the next stage, for who would take the case there with a form of this page. Those of an
+    approval read the evidence, and stand on the page of the review."""
+    name: ActionName | None = _FORMS.get(Stage(case.stage))
+    if name is None or not actions[name].allowed:
+        return []
+    return [gate for gate in gates.gates_of(case, GATED[name], actor=user) if gate.blocks]
+
+
+_FORMS: Mapping[Stage, ActionName] = {Stage.QUARANTINED: "submit", Stage.REDACTION_APPROVED: "mark_reproduced"}
 
 
 def cases_for(user: User) -> QuerySet[Case]:
@@ -161,7 +168,7 @@ def cases_for(user: User) -> QuerySet[Case]:
 
 
 def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[str, Any]:
-    """What cases/detail.html shows but its forms. Eight queries."""
+    """What cases/detail.html shows but its forms. Eight queries, and up to four for the gates of the next stage."""
     held = access.roles_of(user, case.project)
     own_work = decisions.own_work(user, case)
     actions = actions_of(case, user, held, own_work)
@@ -179,7 +186,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "stages": stages(case, facts.entered()),
         "lanes": [_lane(name, lanes.get(name)) for name in LaneName],
         "why_closed": facts.why_closed() if case.stage not in STEPS else {},
-        "next": next_steps.steps_of(case, actions, facts.by_key("approval"), _overridden(facts)),
+        "next": next_steps.steps_of(case, actions, facts.by_key("approval"), _blocking(case, user, actions)),
         "actions": actions,
         "demotions": facts.of("demotion"),
         "approvals": facts.by_key("approval"),
@@ -219,12 +226,11 @@ def _origin(case: Case, fact: Fact) -> Origin:
 
 
 def actions_of(case: Case, user: User, held: frozenset[Role], own_work: str) -> dict[ActionName, Action]:
-    """As `policies.available_actions`, of what has been read anyway."""
-    destroyed = policies.destroyed(case)
+    """As `policies.require` decides, of what has been read anyway."""
     found: dict[ActionName, Action] = {}
     for name, rule in policies.RULES.items():
         why_not = policies.why_not_allowed(name, case, user, held=held, own_work=own_work)
-        why_not = why_not or (destroyed if name in policies.NEEDS_EVIDENCE else "")
+        why_not = why_not or policies.lacks_evidence(name, case)
         found[name] = Action(name=name, label=rule.label, allowed=not why_not, why_not=why_not)
     return found
 

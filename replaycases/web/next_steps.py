@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
 
-from replaycases.cases.models import Case, DecisionKind, LaneName, Provenance, Stage
+from replaycases.cases import gates
+from replaycases.cases.available import GATED
+from replaycases.cases.models import Case, DecisionKind, LaneName, Stage
 from replaycases.cases.policies import REVIEWED, Action, ActionName
 from replaycases.verdict.labels import Label
 from replaycases.web import gate_rows
@@ -17,8 +19,8 @@ from replaycases.web import gate_rows
 @dataclass(frozen=True, kw_only=True)
 class NextStep:
     """`form` names the form of the box that does it; else `address` is the page on which it is done. `why` says what it
-    is for; `named` is a better name for it here than the action's own. `closed` says why a gate would refuse it now,
-    where that is sure. `override` is the action that proposes to go on without a red baseline, where none was seen yet;
+    is for; `named` is a better name for it here than the action's own. `closed` are the gates that would refuse it
+    now. `override` is the action that proposes to go on without a red baseline, where none was seen yet;
     `override_address` the page of it."""
 
     action: Action
@@ -26,7 +28,7 @@ class NextStep:
     form: str = ""
     named: str = ""
     address: str = ""
-    closed: str = ""
+    closed: Sequence[gate_rows.GateRow] = ()
     override: Action | None = None
     override_address: str = ""
 
@@ -44,11 +46,10 @@ class NextSteps:
 
 
 def steps_of(
-    case: Case, actions: Mapping[ActionName, Action], approved: Iterable[str], overridden: Collection[str] = ()
+    case: Case, actions: Mapping[ActionName, Action], approved: Iterable[str], blocking: Sequence[gates.Gate] = ()
 ) -> NextSteps:
-    """`approved` are the kinds of approval that stand, `overridden` the gates that a confirmed override stands in for.
-    No query."""
-    steps = list(_steps(case, actions, frozenset(approved), overridden))
+    """`approved` are the kinds of approval that stand, `blocking` the gates that close the next stage now. No query."""
+    steps = list(_steps(case, actions, frozenset(approved), blocking))
     return NextSteps(
         yours=[step for step in steps if step.action.allowed],
         others=[step for step in steps if not step.action.allowed],
@@ -56,7 +57,7 @@ def steps_of(
 
 
 def _steps(
-    case: Case, actions: Mapping[ActionName, Action], approved: frozenset[str], overridden: Collection[str]
+    case: Case, actions: Mapping[ActionName, Action], approved: frozenset[str], blocking: Sequence[gates.Gate]
 ) -> Iterable[NextStep]:
     name = case.readable_id
     review = reverse("case_review", args=[name])
@@ -69,14 +70,16 @@ def _steps(
         yield NextStep(action=actions["add_revision"], named="Add the fixture", why=why, address=address)
     elif case.stage == Stage.QUARANTINED:
         why = "Needed: a complete statement, and an affected version that was seen to do it in quarantine."
-        yield NextStep(action=actions["submit"], why=why, form="submission", **_without_red(case, actions, overridden))
+        yield NextStep(
+            action=actions["submit"], why=why, form="submission", **_gated(case, actions, "submit", blocking)
+        )
     elif case.stage == Stage.IN_REVIEW:
         why = "Who approves says that nothing that must be redacted is left in these bytes."
         yield NextStep(action=actions["approve_redaction"], why=why, address=f"{review}#decide")
     elif case.stage == Stage.REDACTION_APPROVED:
         why = "It may be marked once the affected version is red on the reviewed fixture in every run."
-        red = _without_red(case, actions, overridden)
-        yield NextStep(action=actions["mark_reproduced"], why=why, form="reproduction", **red)
+        gated = _gated(case, actions, "mark_reproduced", blocking)
+        yield NextStep(action=actions["mark_reproduced"], why=why, form="reproduction", **gated)
     if case.stage in REVIEWED and DecisionKind.EXPECTATION not in approved:
         why = "Who approves says that the prohibited outcome and its checks are what must hold."
         yield NextStep(action=actions["approve_expectation"], why=why, address=f"{review}#decide")
@@ -95,20 +98,11 @@ def _steps(
         yield NextStep(action=actions["reopen"], why=why, form="reopening")
 
 
-def _without_red(case: Case, actions: Mapping[ActionName, Action], overridden: Collection[str]) -> dict[str, Any]:
-    newest = case.latest_comparison
-    if newest is not None and (newest.computed_at is None or newest.old_red is True):
-        return {}
-    closed = _surely_closed(case) if "red" not in overridden else ""
+def _gated(
+    case: Case, actions: Mapping[ActionName, Action], name: ActionName, blocking: Sequence[gates.Gate]
+) -> dict[str, Any]:
+    """What closes the step now, each with where it is mended; where a red is not seen yet, how to go on without."""
+    rows = gate_rows.rows(case, blocking, GATED[name], may_propose=False)
+    red = any(gate.name == "red" for gate in blocking)
     override = {"override": actions["propose_override"], "override_address": gate_rows.override_address(case, "red")}
-    return {"closed": closed, **override}
-
-
-def _surely_closed(case: Case) -> str:
-    """Why no gate can have seen a red: what else stands in the way is told where it is asked for."""
-    provenance: Provenance | None = getattr(case, "provenance", None)
-    if case.latest_comparison_id is None:
-        return "Nothing was replayed yet: ask for the replays of the affected version first."
-    if provenance is None or provenance.affected_id is None:
-        return "The affected version is not recorded yet: name it under provenance."
-    return ""
+    return {"closed": rows, **(override if red else {})}

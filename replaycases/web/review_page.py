@@ -15,6 +15,7 @@ from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import DECIDES_EXPECTATION, DECIDES_REDACTION, Role
 from replaycases.cases import comments, decisions, fixtures, gates, policies, reading
+from replaycases.cases.available import available_actions
 from replaycases.cases.models import (
     Case,
     Classification,
@@ -122,7 +123,7 @@ def context(case: Case, request: HttpRequest, kind: DecisionKind | None = None) 
 def whole(revision: FixtureRevision, request: HttpRequest) -> dict[str, Any]:
     """A page of the document itself, for who has to read all of it. It is open to them."""
     case, document = revision.case, revision_page.document_of(revision)
-    actions = {action.name: action for action in policies.available_actions(case, user_of(request))}
+    [commenting] = available_actions(case, user_of(request), only={"comment"})
     shown = revision_page.page_of_document(
         document,
         fixtures.of_revision(revision).warnings,
@@ -134,7 +135,7 @@ def whole(revision: FixtureRevision, request: HttpRequest) -> dict[str, Any]:
         "page": shown.page,
         "rows": shown.rows,
         "outline": shown.outline,
-        "commenting": actions["comment"],
+        "commenting": commenting,
         "whole_at": reverse("revision", args=[case.readable_id, revision.number]),
         "download": reverse("revision_document", args=[case.readable_id, revision.number]),
     }

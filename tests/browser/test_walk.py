@@ -115,7 +115,7 @@ def describe(page: Page, people: People) -> None:
 def compare(page: Page) -> None:
     """Before the runs, the submission is off and says what it waits for; then they are asked for."""
     expect(panel(page, "Next step").get_by_role("button", name="Submit for review")).to_be_disabled()
-    expect(panel(page, "Next step")).to_contain_text("Nothing was replayed yet")
+    expect(panel(page, "Next step")).to_contain_text("was not replayed on this revision")
     expect(page.get_by_label("Old implementation")).to_have_value(re.compile("."))
     page.get_by_role("button", name="Request the replays").click()
     expect(page.get_by_text("Replays in progress")).to_be_visible()

@@ -61,6 +61,7 @@ from tests.importers.transcripts import answers, asks, call, says, transcript, u
 # What takes an actor and decides nothing: questions, exports that are read, and parts of a service's transaction.
 NO_SERVICE = {
     "audit_export": {"export", "export_case"},
+    "available": {"available_actions", "why_not_around"},
     "behalf": {"in_event", "note_senders", "require_member"},
     "captures": {"recording_of"},
     "drafts": {"imported"},
@@ -77,7 +78,6 @@ NO_SERVICE = {
     "lifecycle": {"demote", "retire", "revision_added"},
     "people": {"record_roles", "require_administrator"},
     "policies": {
-        "available_actions",
         "refuse_tokens",
         "require",
         "require_locked",

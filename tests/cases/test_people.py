@@ -14,6 +14,7 @@ from replaycases.accounts import roles as may
 from replaycases.accounts.models import ApiToken, Membership, Project, Scope, Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import events, people, policies, users
+from replaycases.cases.available import available_actions
 from replaycases.cases.models import AuditEvent
 from tests import factories
 
@@ -65,12 +66,12 @@ def test_a_superuser_may_administer_people_and_by_that_decides_nothing(project: 
     people.grant_role(root, project=project, user=qa, role=Role.QA_LEAD)
     assert access.roles_of(qa, project) == {Role.QA, Role.QA_LEAD}
     case = factories.case(project, factories.everyone(project))
-    assert not any(action.allowed for action in policies.available_actions(case, root))
+    assert not any(action.allowed for action in available_actions(case, root))
 
 
 def test_an_administrator_decides_nothing_by_that_role(project: Project, admin: User) -> None:
     case = factories.case(project, factories.everyone(project))
-    assert [action.name for action in policies.available_actions(case, admin) if action.allowed] == []
+    assert [action.name for action in available_actions(case, admin) if action.allowed] == []
 
 
 @pytest.mark.parametrize("role", sorted(set(Role) - may.ADMINISTERS))

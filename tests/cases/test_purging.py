@@ -29,11 +29,11 @@ from replaycases.cases import (
     jobs,
     lanes,
     lifecycle,
-    policies,
     proposals,
     purging,
     sealing,
 )
+from replaycases.cases.available import available_actions
 from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.key_ring import KeyMissing
 from replaycases.cases.models import (
@@ -336,7 +336,7 @@ def test_a_replay_of_what_is_destroyed_is_refused(of: factories.People) -> None:
             jobs.request_run_set(of.engineer, revision=factories.revision(case), implementation=old, size=1)
         with pytest.raises(InvalidTransition, match="was destroyed on"):
             jobs.request_comparison(of.engineer, revision=factories.revision(case), old=old, new=new)
-        refused = {action.name: action.why_not for action in policies.available_actions(case, of.engineer)}
+        refused = {action.name: action.why_not for action in available_actions(case, of.engineer)}
     assert "was destroyed on" in refused["request_comparison"]
 
 
@@ -414,7 +414,7 @@ def test_a_case_whose_evidence_is_destroyed_is_not_submitted_and_nothing_of_it_i
     case = replayed(of)
     with later():
         purging.look()
-        asked = policies.available_actions(factories.fresh(case), of.responder, only=("submit",))
+        asked = available_actions(factories.fresh(case), of.responder, only=("submit",))
         [gate] = [gate for gate in gates.gates_of(case, "redaction_approved", actor=of.privacy) if gate.blocks]
     assert "was destroyed on" in asked[0].why_not
     assert (gate.name, gate.state) == ("fixture_valid", "unsatisfied")

@@ -119,7 +119,7 @@ def test_a_step_that_a_gate_would_refuse_is_off_and_says_why(project: Project) -
     of = factories.people(project)
     made = factories.case(project, of.responder)
     html = page(client_of(of.responder), made)
-    assert "Nothing was replayed yet" in html
+    assert "The affected version is not recorded. Record it." in html
     assert f'action="/cases/{made}/submission/"' not in html
 
 

@@ -20,7 +20,8 @@ from replaycases.api.serializers import reviewing
 from replaycases.api.serializers.lanes import HistoryRuns, LaneEntrySerializer, Promotion
 from replaycases.api.serializers.replays import RunSetSerializer
 from replaycases.api.views import deeds
-from replaycases.cases import dependency, details, flags, gates, intake, lanes, lifecycle, policies
+from replaycases.cases import dependency, details, flags, gates, intake, lanes, lifecycle
+from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case
 
 TARGETS = get_args(gates.Target)
@@ -152,7 +153,7 @@ class CaseViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     @action(detail=True, url_path="actions", pagination_class=None)
     def available(self, request: Request, pk: str) -> Response:
         """Every action, and why the user cannot do it now."""
-        found = policies.available_actions(self.get_object(), self.user)
+        found = available_actions(self.get_object(), self.user)
         return Response(shown.ActionsSerializer({"actions": found}).data)
 
     @extend_schema(

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.accounts.models import User
 from replaycases.cases import closing, dependency, details, flags, gates, lifecycle, policies
+from replaycases.cases.available import available_actions
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -55,7 +56,7 @@ def _conflict(request: HttpRequest, case: Case, refused: policies.InvalidTransit
     seen = request.POST.get("fixture_hash", "")
     found = refused.gates if isinstance(refused, gates.GatesClosed) else ()
     target: gates.Target = "reproduced" if case.stage == Stage.REDACTION_APPROVED else "in_review"
-    [overriding] = policies.available_actions(case, user_of(request), only=_OVERRIDING)
+    [overriding] = available_actions(case, user_of(request), only=_OVERRIDING)
     context = {
         "section": "cases",
         "tab": "overview",

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from replaycases.accounts import roles as may
 from replaycases.cases import gates, lanes, lifecycle, policies, proposals
+from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case, LaneName
 from replaycases.cases.policies import InvalidTransition
 from replaycases.web import promotion_page, proposal_rows
@@ -182,7 +183,7 @@ def _propose(
             else:
                 messages.success(request, f"Proposed. A second person decides: {told['second']}.")
                 return redirect(f"{back}#pending")
-    actions = {found.name: found for found in policies.available_actions(case, user_of(request))}
+    [possible] = available_actions(case, user_of(request), only={action})
     shown = {name: form[name] for name in told.pop("fields")}
     context = {
         "section": "cases",
@@ -191,7 +192,7 @@ def _propose(
         "revision": case.current_revision,
         "form": form,
         "shown": shown,
-        "action": actions[action],
+        "action": possible,
         "back": back,
         **told,
     }

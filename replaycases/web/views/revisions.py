@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from replaycases.accounts import access
 from replaycases.accounts.roles import CHANGES_CONTENT
 from replaycases.cases import comments, evidence, fixtures, intake, policies, reading
+from replaycases.cases.available import available_actions
 from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, Control, FixtureRevision, Payload
 from replaycases.fixture import strict_json
@@ -31,11 +32,11 @@ from replaycases.web.views.cases import tell_same_name
 @require_safe
 def revision_list(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     case = case_or_404(request, case_id)
-    actions = {action.name: action for action in policies.available_actions(case, user_of(request))}
+    [adding] = available_actions(case, user_of(request), only={"add_revision"})
     context = {
         **revision_page.docket_of(case, "revisions"),
         "listed": revision_page.listed(case, user_of(request)),
-        "adding": actions["add_revision"],
+        "adding": adding,
     }
     return render(request, "revisions/list.html", context)
 
@@ -63,7 +64,7 @@ def render_revision(
         asked=asked,
         number=None if form else request.GET.get("page"),
     )
-    actions = {action.name: action for action in policies.available_actions(case, user)}
+    actions = {found.name: found for found in available_actions(case, user, only={"add_revision", "comment"})}
     context = {
         **revision_page.docket_of(case, "revisions"),
         "shown": shown,

@@ -1,0 +1,86 @@
+"""What somebody can do with a case now: nothing is offered here that the service behind it would refuse.
+
+`cases.policies` says who may and in which stage. What stands around the case is looked at here too, and locked and
+looked at again by each service: gates, approvals that stand, proposals that wait, lanes. What hangs on a choice of the
+person (which control, which reason, which gate to override) is said where they choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.cases import decisions, gates, lane_moves, lifecycle, policies, proposals
+from replaycases.cases.gate_facts import Bundle
+from replaycases.cases.models import Case, DecisionKind, LaneName, Proposal, ProposalKind, ProposalState
+from replaycases.cases.policies import RULES, Action, ActionName
+
+GATED: Mapping[ActionName, gates.Target] = {
+    "submit": "in_review",
+    "approve_redaction": "redaction_approved",
+    "mark_reproduced": "reproduced",
+}
+PROPOSALS: Mapping[ActionName, ProposalKind] = {
+    "propose_demotion": ProposalKind.DEMOTION,
+    "propose_retirement": ProposalKind.RETIREMENT,
+    "propose_extension": ProposalKind.EXTENSION,
+}
+
+
+def available_actions(case: Case, actor: User, only: Collection[ActionName] = tuple(RULES)) -> list[Action]:
+    """The actions on the case, allowed or not, in the order in which a page shows them. Two queries for who may, and
+    few more for what stands around the case, of those that this person may do in this stage: name in `only` what is
+    wanted."""
+    told = _by_policy(case, actor, [name for name in RULES if name in only])
+    told = {name: said or why_not_around(name, case, actor) for name, said in told.items()}
+    return [Action(name=name, label=RULES[name].label, allowed=not said, why_not=said) for name, said in told.items()]
+
+
+def _by_policy(case: Case, actor: User, names: list[ActionName]) -> dict[ActionName, str]:
+    """As `policies.require` decides, each thing asked once for all of them."""
+    held = access.roles_of(actor, case.project)
+    own_work = decisions.own_work(actor, case) if any(RULES[name].second_eyes for name in names) else ""
+    gone, over = cache(policies.destroyed), cache(policies.no_more_evidence)
+    unread = cache(policies.why_unread)
+    found: dict[ActionName, str] = {}
+    for name in names:
+        said = policies.why_not_allowed(name, case, actor, held=held, own_work=own_work)
+        said = said or (gone(case) if name in policies.NEEDS_EVIDENCE else "")
+        said = said or (over(case) if name in policies.BRINGS_EVIDENCE else "")
+        found[name] = said or (unread(case, actor, held) if RULES[name].reads else "")
+    return found
+
+
+def why_not_around(name: ActionName, case: Case, actor: User) -> str:
+    """Why a service would refuse it although the person may in this stage; "" if it would not."""
+    if name in GATED:
+        return _told(gates.gates_of(case, GATED[name], actor=actor))
+    if name in PROPOSALS:
+        waiting = Proposal.objects.filter(case=case, kind=PROPOSALS[name], state=ProposalState.PENDING)
+        return proposals.WAITS if waiting.exists() else ""
+    if name == "approve_expectation":
+        decided = DecisionKind.EXPECTATION in decisions.standing(case)
+        return lifecycle.decided_already(DecisionKind.EXPECTATION) if decided else ""
+    return _no_lane(case, actor) if name == "promote" else ""
+
+
+def _no_lane(case: Case, actor: User) -> str:
+    """Why no lane takes the case's revision: what the next one lacks, where none does."""
+    current, inside = case.current_revision, lane_moves.stays(case)
+    if current is None:
+        return policies.needs_revision(case)
+    facts = Bundle([case]).facts()[0]
+    found: dict[LaneName, str] = {}
+    for lane, target in lifecycle.GATES_OF.items():
+        stands = lifecycle.why_not_enter(current, lane, inside)
+        found[lane] = stands or _told(gates.gates_from(facts, target, actor=actor))
+    if not all(found.values()):
+        return ""
+    return found[LaneName.BLOCKING if case.lane else LaneName.NONBLOCKING]
+
+
+def _told(found: Iterable[gates.Gate]) -> str:
+    """What those that block say; "" where none does."""
+    return str(gates.GatesClosed(found))
