@@ -16,6 +16,11 @@ from replaycases.verdict.sides import FEWEST_RESULTS
 COMPATIBILITY = frozenset({Label.COMPATIBLE_PASS, Label.COMPATIBLE_FAIL})
 _COMPARE = "Compare the affected with the fixed version, with controls."
 _WAIT = "Wait until its replays have ended."
+_DECLARE = (
+    "Declare what the recording lacks, and compare again: the tool catalogue, how the model was served and the rest of "
+    "the run record, in the draft of its capture or in the next revision. What cannot be declared keeps the case in "
+    "lane compatibility."
+)
 
 
 # --- red ------------------------------------------------------------------------------------------------------------
@@ -65,7 +70,7 @@ def current_passes(facts: Facts) -> Found:
     if computed.label != Label.VERIFIED_RED_TO_GREEN:
         return unsatisfied(
             f"{_words(computed.label).capitalize()}: {computed.reason}",
-            "Look at the comparison.",
+            _DECLARE if computed.label in COMPATIBILITY else "Look at the comparison.",
             _comparison(computed),
         )
     return satisfied(f"{facts.fixed} holds every check; {facts.affected} is red.", _comparison(computed))
@@ -78,7 +83,7 @@ def deterministic(facts: Facts) -> Found:
     if computed is None:
         return _not_computed(pair, "No verdict says yet whether the case is deterministic.", _COMPARE)
     if computed.label in COMPATIBILITY:
-        return unsatisfied(computed.reason, "Such a case can stand in lane compatibility only.", _comparison(computed))
+        return unsatisfied(computed.reason, _DECLARE, _comparison(computed))
     return satisfied("Every run is a replay of recorded answers.", _comparison(computed))
 
 

@@ -106,7 +106,8 @@ APART = {
         word="Compatible pass",
         css="dunno",
         icon="link",
-        meaning="It passes, but the recorded model was not reproduced. Never blocks or unblocks a release.",
+        meaning="It passes, but the recorded model was not reproduced. Never blocks or unblocks a release. Where the "
+        "recording lacks a part, such as the tool catalogue, declaring it in the run record lifts that.",
     ),
     "unisolated_pass": Look(
         word="Unisolated pass",

@@ -128,7 +128,7 @@ def test_another_verdict_is_told_by_its_reason_with_the_versions(signed_in: Clie
 
 def test_controls_that_were_not_run_are_said_to_be_so(signed_in: Client, case: Case, everyone: User) -> None:
     html = page(signed_in, recorded.compared(case, everyone))
-    assert "controls: not run" in html
+    assert "Controls: not run" in html
     assert "No gate accepts a verdict without them." in html
 
 
