@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import events, reading, texts
+from replaycases.cases import capture_ends, events, reading, texts
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import Capture, Case, RawRead
 
@@ -22,7 +22,8 @@ REASON_CAP = 500
 def begin(actor: User, *, case: Case | None = None, capture: Capture | None = None, reason: str) -> RawRead:
     """From now on, for as long as the setting says, the actor sees the raw evidence of the case or of the capture,
     one of which is given. Raises PermissionDenied for a program and for who may not read it, ValidationError for a
-    reason that is empty or too long, ValueError for both or neither."""
+    reason that is empty or too long, EvidenceDestroyed for a capture whose time is over, ValueError for both or
+    neither."""
     if case is not None and capture is not None:
         raise ValueError("a raw read is of a case or of a capture")
     if actor.token is not None:
@@ -33,6 +34,8 @@ def begin(actor: User, *, case: Case | None = None, capture: Capture | None = No
         lock_project(of.project)
         if not reading.begins(of, actor):
             raise PermissionDenied(reading.not_shown())
+        if capture is not None:
+            capture_ends.require_there(capture)
         now, minutes = timezone.now(), settings.REPLAYCASES_RAW_READ_MINUTES
         read = RawRead.objects.create(
             user=actor,

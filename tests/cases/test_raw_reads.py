@@ -9,10 +9,12 @@ import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.test import override_settings
+from django.utils import timezone
 
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import READS_NEW_EXPECTATION, READS_QUARANTINED_EVIDENCE, Role
 from replaycases.cases import captures, intake, people, raw_reads, reading, users
+from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.models import AuditEvent, Capture, Case, Classification, Comparison, Origin, RawRead
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
@@ -163,6 +165,13 @@ def test_a_raw_read_is_of_one_thing(of: factories.People, case: Case, capture: C
     for said in wrong:
         with pytest.raises(ValueError, match="a case or of a capture"):
             raw_reads.begin(of.privacy, **said, reason="Why?")
+
+
+def test_nobody_says_that_they_read_a_capture_that_is_destroyed(of: factories.People, capture: Capture) -> None:
+    Capture.objects.update(purged_at=timezone.now())
+    with pytest.raises(EvidenceDestroyed):
+        raw_reads.begin(of.responder, capture=Capture.objects.get(), reason="Ticket 9.")
+    assert not RawRead.objects.exists()
 
 
 def test_each_is_one_event_of_the_case_with_the_reason(of: factories.People, case: Case, capture: Capture) -> None:
