@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,6 @@ from replaycases.cases.models import ENDED, LaneEntry, Run, RunState
 from replaycases.verdict.sides import UNREAD
 
 DAYS = 14
-COUNTS = ("held", "violated", "undetermined", "environment")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,5 +87,12 @@ def _read(kept: Mapping[str, Any]) -> Day:
 
 
 def _sum(one: Day, other: Day) -> Day:
-    counts = {name: getattr(one, name) + getattr(other, name) for name in COUNTS}
-    return replace(one, last=max(one.last, other.last), **counts)
+    return Day(
+        lane=one.lane,
+        day=one.day,
+        held=one.held + other.held,
+        violated=one.violated + other.violated,
+        undetermined=one.undetermined + other.undetermined,
+        environment=one.environment + other.environment,
+        last=max(one.last, other.last),
+    )
