@@ -187,13 +187,21 @@ class PathForm(ProjectForm):
 
 
 class ComparisonForm(StyledForm):
-    """Ask for replays of an old and a new implementation of one case."""
+    """Ask for replays of an old and a new implementation of one case, or of one of them alone."""
 
     old = forms.ModelChoiceField(
-        queryset=Implementation.objects.none(), label="Old implementation", empty_label="Choose the affected version"
+        queryset=Implementation.objects.none(),
+        required=False,
+        label="Old implementation",
+        empty_label="none: the new one alone",
+        help_text="The affected version. Alone it shows whether the incident is red.",
     )
     new = forms.ModelChoiceField(
-        queryset=Implementation.objects.none(), label="New implementation", empty_label="Choose the fixed version"
+        queryset=Implementation.objects.none(),
+        required=False,
+        label="New implementation",
+        empty_label="none: the old one alone",
+        help_text="The fixed version. It needs no replay before the case goes to review.",
     )
     size = forms.IntegerField(
         label="Runs a side",

@@ -317,6 +317,19 @@ def test_a_comparison_is_requested_by_the_form(signed_in: Client, case: Case, ev
     assert comparison.with_controls
 
 
+def test_one_side_alone_is_requested_by_the_form_and_none_is_refused(
+    signed_in: Client, case: Case, everyone: User
+) -> None:
+    affected = factories.implementation(case.project, everyone, factories.OLD_CODE, version="1")
+    address = f"/cases/{case.readable_id}/comparisons/"
+    refused = signed_in.post(address, {"size": 2})
+    assert (refused.status_code, b"Choose at least one implementation." in refused.content) == (422, True)
+    asked = signed_in.post(address, {"old": affected.pk, "size": 2, "with_controls": "on"}, follow=True)
+    assert asked.status_code == 200
+    comparison = Comparison.objects.get()
+    assert (comparison.old, comparison.new, comparison.runs().count()) == (affected, None, 2)
+
+
 @pytest.mark.parametrize("size", ["1", "0", "51", "x", ""])
 def test_a_run_set_of_fewer_than_two_or_more_than_fifty_is_refused(
     signed_in: Client, case: Case, everyone: User, size: str
