@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from replaycases.redaction.policy import BUILT_IN
 from replaycases.redaction.redact import redact
-from replaycases.redaction.scan import detectors, scan, sources
+from replaycases.redaction.scan import Detectors, scan, sources
 
 SIZE = 1_000_000
 PROSE = (
@@ -79,10 +79,10 @@ def main() -> None:
     trace = make_trace()
     size = len(json.dumps(trace))
     found = redact(trace, policy=BUILT_IN, key=bytes(32))
-    read, by = sources(trace), detectors(BUILT_IN)
+    read = sources(trace)
     figures = {
         "pipeline": rate_of(lambda: redact(trace, policy=BUILT_IN, key=bytes(32)), size),
-        "detectors": rate_of(lambda: scan(read, by, BUILT_IN), size),
+        "detectors": rate_of(lambda: scan(read, Detectors(BUILT_IN), BUILT_IN), size),
     }
     print(f"{size / 1e6:.2f} MB, {len(found.replaced)} values replaced, {len(found.open)} open")
     for name, rate in figures.items():

@@ -24,7 +24,7 @@ from replaycases.redaction.places import Finding
 from replaycases.redaction.policy import BUILT_IN, Policy, PolicyInvalid, read_policy
 from replaycases.redaction.redact import Redaction, redact
 from replaycases.redaction.report import as_json, counts, line_of, row_of
-from replaycases.redaction.scan import detectors, scan, sources
+from replaycases.redaction.scan import Detectors, scan, sources
 from replaycases.redaction.surrogates.surrogates import NoSurrogate
 
 SHOWN = 50
@@ -70,7 +70,7 @@ def run_redact(options: argparse.Namespace) -> int:
 
 def run_scan(options: argparse.Namespace) -> int:
     document, policy = _document(options.file), _policy(options.policy)
-    result = scan(sources(document), detectors(policy), policy)
+    result = scan(sources(document), Detectors(policy), policy)
     findings = [one.finding() for one in (*result.blind, *result.found)]
     if options.json:
         say_json({"file": str(options.file), "findings": [row_of(finding) for finding in findings]})

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 
-from replaycases.redaction.detectors.base import Context, Detector
+from replaycases.redaction.detectors.base import Context
 from replaycases.redaction.entities import Entities
 from replaycases.redaction.first_look import FirstLook
 from replaycases.redaction.leaves import Address
 from replaycases.redaction.places import Kind
 from replaycases.redaction.relations import Occurrence
-from replaycases.redaction.scan import Source, hits_of
+from replaycases.redaction.scan import Detectors, Source
 from replaycases.redaction.surrogates.surrogates import Surrogates
 from replaycases.redaction.views.edits import Edit, settled
 from replaycases.redaction.views.view import View
@@ -30,6 +30,7 @@ class Chosen:
         values = first.values
         self._values = values
         self._entities = entities
+        self.findings = [value.found.finding() for value in values]
         self._replaced = [(entities.kind(value.found), value.found.text) for value in values]
         self._left_out = first.left_out
         self.originals: list[tuple[Kind, str]] = [*self._replaced, *first.left_out]
@@ -100,7 +101,7 @@ class Chosen:
     def _occurrence(self, index: int, text: str, *, named: bool = False) -> Occurrence:
         entity = self._entities.of(index)
         return Occurrence(
-            place=self._values[index].found.finding().place,
+            place=self.findings[index].place,
             kind=entity.kind,
             text=text,
             by_hand=entity.by_hand,
@@ -112,12 +113,11 @@ def _holds(root: View, text: str) -> bool:
     return any(text in view.text for view in root.walk())
 
 
-def _is_suspect(kind: Kind, text: str, by: Sequence[Detector]) -> bool:
+def _is_suspect(kind: Kind, text: str, by: Detectors) -> bool:
     """Whether the detectors of secrets would take a surrogate for one: it would be blocked wherever the case goes."""
     context = Context(pointer="")
     return any(
         hit.kind == "secret" and not hit.kept
-        for detector in by
         for shown in ((text, _SCANNED_AS.format(text)) if kind == "secret" else (text,))
-        for hit in hits_of(detector, shown, context)
+        for hit in by.of_text(shown, context)
     )

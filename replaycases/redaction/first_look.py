@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from replaycases.redaction.detectors.base import Detector
 from replaycases.redaction.dropping import Cut
 from replaycases.redaction.known import KnownValues
 from replaycases.redaction.leaves import JSON
@@ -14,7 +13,7 @@ from replaycases.redaction.overlaps import Value, settle
 from replaycases.redaction.placed import KEPT, Placed
 from replaycases.redaction.places import Certainty, Finding, Kind
 from replaycases.redaction.policy import Policy
-from replaycases.redaction.scan import Found, Scan, Source, detectors, scan, sources
+from replaycases.redaction.scan import Detectors, Found, Scan, Source, scan, sources
 from replaycases.redaction.structure import OWN, Frame
 
 ALIASES: dict[str, Certainty] = {"ask": "suggested", "replace": "likely"}
@@ -31,7 +30,7 @@ class FirstLook:
     out only the values are there, as `left_out`: they may stand elsewhere."""
 
     read: list[Source]
-    by: tuple[Detector, ...]
+    by: Detectors
     scan: Scan
     frame: Frame
     placed: Placed
@@ -58,7 +57,7 @@ def first_look(
     document: JSON, frame: Frame, out: Cut, *, policy: Policy, key: bytes, rules: Sequence[ManualRule]
 ) -> FirstLook:
     """Reads a document, with what people leave out of it."""
-    by = detectors(policy)
+    by = Detectors(policy)
     read = sources(document)
     first = scan(read, by, policy)
     placed = Placed(rules, read, first, out, key)

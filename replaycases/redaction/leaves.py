@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from replaycases.fixture.pointer import join
+from replaycases.fixture.pointer import escape, join
 
 JSON = Any
 Address = tuple[str, bool]
@@ -34,19 +34,22 @@ class Leaf:
 
 
 def leaves(document: JSON, pointer: str = "", keys: tuple[str, ...] = ()) -> Iterator[Leaf]:
-    """Every leaf of `document`, in its order, keys before their values."""
-    if isinstance(document, str):
-        yield Leaf(pointer=pointer, kind="string", keys=keys, text=document)
-    elif isinstance(document, dict):
-        for key, value in document.items():
-            place = join(pointer, key)
-            yield Leaf(pointer=place, kind="key", keys=keys, text=key)
-            yield from leaves(value, place, (*keys, key))
-    elif isinstance(document, list):
-        for index, value in enumerate(document):
-            yield from leaves(value, join(pointer, index), keys)
-    elif (number := text_of(document)) is not None:
-        yield Leaf(pointer=pointer, kind="number", keys=keys, text=number)
+    """Every leaf of `document`, in its order, keys before their values. `pointer` and `keys` lead to the document where
+    it is a part of another."""
+    waiting: list[tuple[str, tuple[str, ...], str | None, JSON]] = [(pointer, keys, None, document)]
+    while waiting:
+        place, above, name, value = waiting.pop()
+        if name is not None:
+            yield Leaf(pointer=place, kind="key", keys=above, text=name)
+            above = (*above, name)
+        if isinstance(value, str):
+            yield Leaf(pointer=place, kind="string", keys=above, text=value)
+        elif isinstance(value, dict):
+            waiting += [(f"{place}/{escape(key)}", above, key, member) for key, member in reversed(value.items())]
+        elif isinstance(value, list):
+            waiting += [(f"{place}/{at}", above, None, value[at]) for at in range(len(value) - 1, -1, -1)]
+        elif (number := text_of(value)) is not None:
+            yield Leaf(pointer=place, kind="number", keys=above, text=number)
 
 
 def text_of(value: JSON) -> str | None:

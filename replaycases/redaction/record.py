@@ -23,7 +23,7 @@ from replaycases.redaction.policy import Policy
 from replaycases.redaction.redact import Redaction
 from replaycases.redaction.relations import Fact, Relation
 from replaycases.redaction.residual import second_look
-from replaycases.redaction.scan import sources
+from replaycases.redaction.scan import Detectors, sources
 from replaycases.redaction.structure import Frame
 
 MOST_PLACES = 100
@@ -126,7 +126,9 @@ def rescan(document: Any, *, policy: Policy, key: bytes, known: Sequence[tuple[K
     frame = Frame(document)
     read = sources(document)
     originals = [(kind, original) for kind, original, _ in known]
-    look = second_look(read, originals=originals, surrogates=(made for _, _, made in known), policy=policy)
+    look = second_look(
+        read, Detectors(policy), originals=originals, surrogates=(made for _, _, made in known), policy=policy
+    )
     again = found_again(read, look.scan, policy) if look.scan.found else []
     found = [*look.originals, *look.scan.blind, *look.scan.found, *again]
     kept = [*kept_by(look.scan), *in_frame(found, frame)]

@@ -17,7 +17,7 @@ from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.relations import Fact, facts, lost
 from replaycases.redaction.residual import second_look
-from replaycases.redaction.scan import Source, scan, sources
+from replaycases.redaction.scan import Source, scan, sources, sources_again
 from replaycases.redaction.structure import Frame
 from replaycases.redaction.surrogates.surrogates import NoSurrogate
 from replaycases.redaction.views.edits import Edit, applied
@@ -70,10 +70,11 @@ def redact(document: JSON, *, policy: Policy, key: bytes, rules: Sequence[Manual
     edits = chosen.edits()
     texts = {address: applied(chosen.raw(address), rows) for address, rows in edits.items()}
     result = _with(out.document, texts)
-    read_again = sources(result)
+    read_again = sources_again(result, first.read)
     said = additions(result, out, frame, lambda rule: _named(rule, texts, first, policy))
     look = second_look(
         [*read_again, *(source for pointer, value in said for source in sources(value, pointer))],
+        first.by,
         originals=chosen.originals,
         surrogates=chosen.made,
         policy=policy,
@@ -84,8 +85,8 @@ def redact(document: JSON, *, policy: Policy, key: bytes, rules: Sequence[Manual
     return Redaction(
         document=with_additions(result, said),
         replaced=tuple(
-            Replacement(finding=value.found.finding(), surrogate=surrogate)
-            for value, surrogate in zip(first.values, chosen.made, strict=True)
+            Replacement(finding=finding, surrogate=surrogate)
+            for finding, surrogate in zip(chosen.findings, chosen.made, strict=True)
         ),
         kept=tuple(kept),
         open=tuple(_opened([*unfitting, *first.open()], kept, [one.finding() for one in look.open()])),

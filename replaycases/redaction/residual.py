@@ -11,7 +11,7 @@ from replaycases.redaction.detectors.base import Hit
 from replaycases.redaction.originals import Originals, automaton
 from replaycases.redaction.places import Kind
 from replaycases.redaction.policy import Policy
-from replaycases.redaction.scan import Found, Scan, Source, detectors, scan
+from replaycases.redaction.scan import Detectors, Found, Scan, Source, scan
 from replaycases.redaction.views.view import View
 
 FEWEST_DIGITS = 7
@@ -35,11 +35,16 @@ class SecondLook:
 
 
 def second_look(
-    read: Sequence[Source], *, originals: Iterable[tuple[Kind, str]], surrogates: Iterable[str], policy: Policy
+    read: Sequence[Source],
+    by: Detectors,
+    *,
+    originals: Iterable[tuple[Kind, str]],
+    surrogates: Iterable[str],
+    policy: Policy,
 ) -> SecondLook:
     """Reads a document again."""
     made = _Made(surrogates)
-    again = scan(read, detectors(policy), policy)
+    again = scan(read, by, policy)
     again.found = [one for one in again.found if not made.is_one(one)]
     return SecondLook(originals=tuple(_Left(originals).found_in(read)), scan=again)
 

@@ -72,16 +72,11 @@ class Source:
 
     def texts(self) -> Iterator[tuple[View, Context]]:
         """The views that hold text. One that is JSON is read through its members and not as a text of its own."""
+        leaf = self.leaf
         for view in self.reading.root.walk():
-            if not any(child.name.startswith("json") for child in view.children):
-                yield (
-                    view,
-                    Context(pointer=self.leaf.pointer, keys=self.leaf.keys + view.keys, leaf=_leaf_kind(self, view)),
-                )
-
-
-def _leaf_kind(source: Source, view: View) -> Any:
-    return "key" if view.in_key else source.leaf.kind
+            if not view.is_structure:
+                kind = "key" if view.in_key else leaf.kind
+                yield view, Context(pointer=leaf.pointer, keys=leaf.keys + view.keys, leaf=kind)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -106,21 +101,49 @@ class Scan:
 
 
 def sources(document: Any, pointer: str = "") -> list[Source]:
-    """Every leaf of the document, which stands at `pointer` of a larger one, with its readings. A number is read as its
-    digits and no further."""
+    """Every leaf of the document, which stands at `pointer` of a larger one, with its readings."""
     keys = tuple(step for step in split(pointer) if not step.isdecimal())
+    return [Source(leaf=leaf, reading=_reading(leaf)) for leaf in leaves(document, pointer, keys)]
+
+
+def sources_again(document: Any, before: Sequence[Source]) -> list[Source]:
+    """The same of a document whose leaves are those of `before`, one by one, some with another text: what has not
+    changed is not decoded again."""
     return [
-        Source(leaf=leaf, reading=read(leaf.text) if leaf.kind != "number" else Reading(root=View(text=leaf.text)))
-        for leaf in leaves(document, pointer, keys)
+        Source(leaf=leaf, reading=source.reading if leaf.text == source.leaf.text else _reading(leaf))
+        for leaf, source in zip(leaves(document), before, strict=True)
     ]
 
 
-def detectors(policy: Policy) -> tuple[Detector, ...]:
-    """The detectors in their order under a policy. That of the fields is first."""
-    return Fields(policy.fields), gitleaks(), Credentials(), Personal(), OpaqueRuns(policy.opaque)
+def _reading(leaf: Leaf) -> Reading:
+    """A number is read as its digits and no further."""
+    return read(leaf.text) if leaf.kind != "number" else Reading(root=View(text=leaf.text))
 
 
-def scan(found_in: Iterable[Source], by: Sequence[Detector], policy: Policy) -> Scan:
+class Detectors:
+    """The detectors under a policy, in their order. That of the fields is first, and is the only one for which it
+    matters where a text stands: what the others find in a text is remembered, and a text that stands in a document
+    often, or in the redacted one again, is read once.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._fields = Fields(policy.fields)
+        self._others: tuple[Detector, ...] = (gitleaks(), Credentials(), Personal(), OpaqueRuns(policy.opaque))
+        self._found: dict[tuple[str, bool], list[Hit]] = {}
+
+    def of_field(self, text: str, context: Context) -> list[Hit]:
+        """What the field says that the text stands in."""
+        return _hits(self._fields, text, context)
+
+    def of_text(self, text: str, context: Context) -> list[Hit]:
+        """What the text itself gives away."""
+        known = (text, context.leaf == "number")
+        if known not in self._found:
+            self._found[known] = [hit for detector in self._others for hit in _hits(detector, text, context)]
+        return self._found[known]
+
+
+def scan(found_in: Iterable[Source], by: Detectors, policy: Policy) -> Scan:
     """What the detectors find. One that raises, and what could not be read, leave a blind place: nothing is passed."""
     result = Scan()
     for source in found_in:
@@ -128,21 +151,23 @@ def scan(found_in: Iterable[Source], by: Sequence[Detector], policy: Policy) -> 
     return result
 
 
-def _scan_source(source: Source, by: Sequence[Detector], policy: Policy, result: Scan) -> None:
-    leaf = source.leaf
-    root = Context(pointer=leaf.pointer, keys=leaf.keys, leaf=leaf.kind)
-    if _is_kept_whole(source, source.reading.root, hits_of(by[0], leaf.text, root), result):
-        return
+def _scan_source(source: Source, by: Detectors, policy: Policy, result: Scan) -> None:
+    leaf, root = source.leaf, source.reading.root
+    if root.is_structure:
+        context = Context(pointer=leaf.pointer, keys=leaf.keys, leaf=leaf.kind)
+        if _is_kept_whole(source, root, by.of_field(leaf.text, context), result):
+            return
     for view, context in source.texts():
         if result.is_exact(view.parent):
             continue
-        of_field = hits_of(by[0], view.text, context)
-        if _is_kept_whole(source, view, of_field, result):
+        of_field = by.of_field(view.text, context)
+        if of_field and _is_kept_whole(source, view, of_field, result):
+            if view is root:
+                return
             continue
-        for hits in (of_field, *(hits_of(detector, view.text, context) for detector in by[1:])):
-            for hit in hits:
-                if not _is_read_through(view, hit):
-                    _sort(Found(leaf=leaf, view=view, hit=hit), policy, result)
+        for hit in (*of_field, *by.of_text(view.text, context)):
+            if not _is_read_through(view, hit):
+                _sort(Found(leaf=leaf, view=view, hit=hit), policy, result)
     for unread in source.reading.unread:
         if not result.is_exact(unread.view):
             hit = Hit(kind="blind", detector=f"blind:{unread.reason}", start=unread.start, end=unread.end)
@@ -167,8 +192,7 @@ def _is_kept_whole(source: Source, view: View, of_field: list[Hit], result: Scan
     return False
 
 
-def hits_of(detector: Detector, text: str, context: Context) -> list[Hit]:
-    """The detector's hits; one that raises leaves the text a blind place."""
+def _hits(detector: Detector, text: str, context: Context) -> list[Hit]:
     try:
         return list(detector.hits(text, context))
     except Exception:

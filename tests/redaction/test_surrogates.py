@@ -225,3 +225,18 @@ def test_a_draw_is_even() -> None:
     for _ in range(7000):
         counts[draw.below(7)] += 1
     assert all(850 < count < 1150 for count in counts)
+
+
+def test_two_domains_never_become_one() -> None:
+    domains = [f"corp{number}.test" for number in range(12)] + ["corp.test", "corp.example", "--.test", "--.example"]
+    mailboxes = [f"jane@{domain}" for domain in domains]
+    surrogates = Surrogates(KEY, [("email", text) for text in mailboxes])
+    assert len({surrogates.of("email", text).rpartition("@")[2] for text in mailboxes}) == len(domains)
+
+
+def test_names_that_differ_in_their_digits_stay_one_name() -> None:
+    names = [f"jane{number}" for number in range(9)]
+    surrogates = Surrogates(KEY, [("username", text) for text in names])
+    made = {surrogates.of("username", text) for text in names}
+    assert len(made) == len(names)
+    assert len({text.rstrip("0123456789") for text in made}) == 1

@@ -180,4 +180,4 @@ def test_a_long_block_that_holds_no_text_is_said_to_be_unread(octets: bytes) -> 
 )
 def test_words_rulers_digests_and_ids_are_no_blocks(text: str) -> None:
     reading = read(text)
-    assert (reading.unread, reading.root.children) == ([], [])
+    assert (list(reading.unread), list(reading.root.children)) == ([], [])

@@ -81,6 +81,8 @@ class Surrogates:
         self._spelled: dict[tuple[Kind, str, str], str] = {}
         self._owner: dict[str, Owner] = {}
         self._by_hand: dict[Owner, str] = {}
+        self._hosts: dict[str, int] = {}
+        self._host_owner: dict[str, str] = {}
 
     def of(self, kind: Kind, text: str, apart: str = "") -> str:
         """The surrogate of `text`, in the form that this text has. Raises NoSurrogate.
@@ -149,9 +151,22 @@ class Surrogates:
 
     def _email(self, text: str, attempt: int) -> str:
         local, _, domain = text.rpartition("@")
+        return f"{self._words.phrase(local, attempt=attempt)}@{self._host(domain)}.example"
+
+    def _host(self, domain: str) -> str:
+        """One for each domain and never the same for two, whatever they end in."""
         labels = domain.split(".")
-        host = ".".join(labels[:-1]) or domain
-        return f"{self._words.phrase(local, attempt=attempt)}@{self._words.phrase(host)}.example"
+        host, owner = ".".join(labels[:-1]) or domain, domain.casefold()
+        if owner not in self._hosts:
+            self._hosts[owner] = next(
+                (attempt for attempt in range(TRIES) if self._is_theirs(host, attempt, owner)), TRIES
+            )
+        attempt = self._hosts[owner]
+        return self._words.phrase(host, attempt=attempt) if attempt < TRIES else self._words.word(owner)
+
+    def _is_theirs(self, host: str, attempt: int, owner: str) -> bool:
+        made = self._words.phrase(host, attempt=attempt).casefold()
+        return self._host_owner.setdefault(made, owner) == owner
 
     def _fits(self, kind: Kind, made: str, owner: Owner) -> bool:
         taken = self._owner.get(canonical(kind, made).casefold())

@@ -11,6 +11,9 @@ from collections.abc import Callable
 
 from replaycases.redaction.surrogates.draws import Draw
 
+DIGITS_ONLY = 10
+"""Attempts in which a text with digits keeps its words."""
+
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"[0-9]+")
 _OPENINGS = "bdfgklmnprstvz"
@@ -27,8 +30,12 @@ class Words:
         self._taken: set[str] = set()
 
     def phrase(self, text: str, *, attempt: int = 0) -> str:
-        """`text` with every word and every group of digits replaced, and all that stands between them kept."""
-        with_words = _WORD.sub(lambda match: self.word(match[0], attempt=attempt), text)
+        """`text` with every word and every group of digits replaced, and all that stands between them kept.
+
+        Of the attempts the first ones change digits only, where there are digits: a name stays the same name.
+        """
+        turn = attempt // DIGITS_ONLY if _DIGITS.search(text) else attempt
+        with_words = _WORD.sub(lambda match: self.word(match[0], attempt=turn), text)
         return _DIGITS.sub(lambda match: self._number(match[0], attempt), with_words)
 
     def word(self, word: str, *, attempt: int = 0) -> str:

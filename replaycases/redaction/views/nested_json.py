@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from replaycases.fixture.pointer import join
+from replaycases.fixture.pointer import escape
 
 DEEPEST = 100
 """Levels of nesting that are read; a text that nests deeper is no data that anybody wrote."""
@@ -81,7 +81,7 @@ class _Walk:
             raise TooDeep
         is_array = piece == "["
         self._indexes.append(0 if is_array else -1)
-        self._pointers.append(join(self._pointers[-1], 0) if is_array else self._pointers[-1])
+        self._pointers.append(f"{self._pointers[-1]}/0" if is_array else self._pointers[-1])
         self._keys.append(self._keys[-1])
         self._expects_key = not is_array
 
@@ -96,7 +96,7 @@ class _Walk:
             self._expects_key = True
             return
         self._indexes[-1] += 1
-        self._pointers[-1] = join(self._pointers[-2], self._indexes[-1])
+        self._pointers[-1] = f"{self._pointers[-2]}/{self._indexes[-1]}"
 
     def _string(self, match: re.Match[str]) -> Scalar:
         if not self._expects_key:
@@ -104,7 +104,7 @@ class _Walk:
         self._expects_key = False
         key = json.loads(match[0])
         above = self._keys[-2]
-        self._pointers[-1] = join(self._pointers[-2], key)
+        self._pointers[-1] = f"{self._pointers[-2]}/{escape(key)}"
         self._keys[-1] = (*above, key)
         return Scalar(
             start=match.start() + 1,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from replaycases.fixture.patterns import compile_pattern
 from replaycases.redaction.folding import encodable
 from replaycases.redaction.views import aligned
-from replaycases.redaction.views.blocks import blocks
+from replaycases.redaction.views.blocks import SHORTEST, blocks
 from replaycases.redaction.views.nested_json import Scalar, TooDeep, scalars
 from replaycases.redaction.views.view import Encoding, View
 
@@ -23,7 +24,7 @@ ALWAYS = 64 * 1024
 """Characters that the views of any text may hold, however short it is."""
 
 _MAY_HOLD = compile_pattern(r"[\\%&+{\[]|[^\x00-\x7f]|[A-Za-z0-9+/_-]{16}")
-"""What a text has at least that holds another reading."""
+_SIGN = re.compile(r"[\\%&+{\[]")
 
 _ALIGNED: tuple[tuple[str, Callable[[str], aligned.Decoded | None], Encoding], ...] = (
     ("escapes", aligned.escapes, aligned.as_json_string),
@@ -49,7 +50,7 @@ class Reading:
     """The views of one string, and what of it stayed unread."""
 
     root: View
-    unread: list[Unread] = field(default_factory=list)
+    unread: Sequence[Unread] = ()
 
 
 def read(text: str) -> Reading:
@@ -58,40 +59,51 @@ def read(text: str) -> Reading:
     The characters of all views together are at most `SPREAD` times those of `text` (and `ALWAYS` at least), so that
     time and memory are linear; a text that would need more, or nests deeper, is given as unread there.
     """
-    return _Reader(text).read()
+    return _Reader(text).read() if _may_hold(text) else Reading(root=View(text=text))
+
+
+def _may_hold(text: str) -> bool:
+    """Whether the text has what one that holds another reading has at least."""
+    if len(text) < SHORTEST:
+        return not text.isascii() or _SIGN.search(text) is not None
+    return _MAY_HOLD.search(encodable(text)) is not None
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self._reading = Reading(root=View(text=text))
+        self._root = View(text=text)
+        self._unread: list[Unread] = []
         self._left = max(SPREAD * len(text), ALWAYS)
-        self._waiting = deque([self._reading.root])
+        self._waiting = deque([self._root])
 
     def read(self) -> Reading:
-        if not _MAY_HOLD.search(encodable(self._reading.root.text)):
-            return self._reading
         while self._waiting:
             view = self._waiting.popleft()
+            deepest = view.depth == DEEPEST
+            children: list[View] = []
             for child in self._children(view):
-                if child.depth > DEEPEST:
-                    self._unread(view, child.start, child.end, "more than four encodings deep")
+                if deepest:
+                    self._not_read(view, child.start, child.end, "more than four encodings deep")
                 elif len(child.text) > self._left:
-                    self._unread(view, child.start, child.end, "decodes to more than is read")
+                    self._not_read(view, child.start, child.end, "decodes to more than is read")
                 else:
                     self._left -= len(child.text)
-                    view.children.append(child)
-                    if _MAY_HOLD.search(encodable(child.text)):
+                    children.append(child)
+                    if _may_hold(child.text):
                         self._waiting.append(child)
-        return self._reading
+            view.children = children
+        return Reading(root=self._root, unread=self._unread)
 
-    def _unread(self, view: View, start: int, end: int, reason: str) -> None:
-        self._reading.unread.append(Unread(view=view, start=start, end=end, reason=reason))
+    def _not_read(self, view: View, start: int, end: int, reason: str) -> None:
+        self._unread.append(Unread(view=view, start=start, end=end, reason=reason))
 
     def _children(self, view: View) -> Iterator[View]:
         inside = self._json(view)
         if inside is not None:
             yield from inside
             return
+        if view.readings is None:
+            view.readings = {view.text}
         for name, decode, encode in _ALIGNED:
             decoded = decode(view.text)
             if decoded is not None and decoded[0] not in view.readings:
@@ -112,7 +124,7 @@ class _Reader:
         try:
             found = scalars(view.text)
         except TooDeep:
-            self._unread(view, 0, len(view.text), "nests too deep")
+            self._not_read(view, 0, len(view.text), "nests too deep")
             return None
         return None if found is None else (self._scalar(view, scalar) for scalar in found)
 
@@ -134,7 +146,7 @@ class _Reader:
     def _blocks(self, view: View) -> Iterator[View]:
         for block in blocks(view.text):
             if block.text is None:
-                self._unread(view, block.start, block.end, "looks encoded and holds no text")
+                self._not_read(view, block.start, block.end, "looks encoded and holds no text")
             else:
                 yield View(
                     text=block.text,

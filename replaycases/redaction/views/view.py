@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -81,11 +81,8 @@ class View:
     units: Units | None = field(default=None, repr=False)
     encode: Encoding | None = field(default=None, repr=False)
     is_number: bool = False
-    children: list[View] = field(default_factory=list, repr=False)
-    readings: set[str] = field(default_factory=set, repr=False)
-
-    def __post_init__(self) -> None:
-        self.readings.add(self.text)
+    children: Sequence[View] = field(default=(), repr=False)
+    readings: set[str] | None = field(default=None, repr=False)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -97,11 +94,20 @@ class View:
         """How many decodings lie between the raw text and this view."""
         return 0 if self.parent is None else self.parent.depth + 1
 
+    @property
+    def is_structure(self) -> bool:
+        """Whether the text is JSON, whose members are the views below it."""
+        return bool(self.children) and self.children[0].name.startswith("json")
+
     def walk(self) -> Iterator[View]:
         """This view and all below it, parents first."""
         yield self
-        for child in self.children:
-            yield from child.walk()
+        waiting = list(reversed(self.children)) if self.children else None
+        while waiting:
+            view = waiting.pop()
+            yield view
+            if view.children:
+                waiting.extend(reversed(view.children))
 
     def in_parent(self, start: int, end: int) -> tuple[int, int]:
         """The span of the parent's text that holds the span `start` to `end` (not empty) of this view."""
