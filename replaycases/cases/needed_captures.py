@@ -40,7 +40,7 @@ def of(user: User, projects: Sequence[UUID]) -> list[CaptureRow]:
     asker = Asker(user=user, soon=timezone.now() + WARNINGS[0])
     found: dict[str, CaptureRow] = {}
     for key, number, *rest in kept_queries.rows(_arms, asker, {"captures": projects}, MOST):
-        row = _row(f"{key}-T{number}", *rest)
+        row = _capture_row(f"{key}-T{number}", *rest)
         if row.begun or row.readable_id not in found:
             found[row.readable_id] = row
     return sorted(found.values(), key=lambda row: row.expires_at)[:MOST]
@@ -58,7 +58,7 @@ def _arm(chosen: QuerySet[Capture], most: int, *, begun: bool) -> QuerySet[Captu
     return rows.annotate(begun=Value(begun, output_field=BooleanField())).values_list(*COLUMNS)
 
 
-def _row(
+def _capture_row(
     readable_id: str, format: str, runs: int, name: str, trace_id: str, expires_at: datetime, begun: bool
 ) -> CaptureRow:
     return CaptureRow(

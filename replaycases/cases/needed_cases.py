@@ -45,6 +45,7 @@ from replaycases.cases.models import (
     Stage,
     StatementEdit,
 )
+from replaycases.cases.models.case import RETURNED
 from replaycases.cases.policies import OPEN
 from replaycases.cases.tallies import READY
 
@@ -104,13 +105,13 @@ def lists_of(
     if projects:
         asker = Asker(user=user, soon=timezone.now() + WARNINGS[0])
         for section, project, number, *rest in kept_queries.rows(_arms, asker, projects, MOST):
-            lists[section].append(_row(f"{keys[project]}-{number}", *rest))
+            lists[section].append(_case_row(f"{keys[project]}-{number}", *rest))
     for name, rows in lists.items():
         rows.sort(key=_by_end if name in ("reviews", "expectations", "drafts", "expiring") else _by_age)
     return lists
 
 
-def _row(
+def _case_row(
     readable_id: str,
     title: str,
     stage: str,
@@ -221,7 +222,7 @@ def _expectations(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
 def _returned_to(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     """The current revision is the person's and came back: their turn."""
     own = Q(revised_by=asker.user) | Q(revised_for=asker.user)
-    return Case.objects.filter(_RETURNED, own, project__in=projects, stage__in=OPEN).order_by("stage_since")
+    return Case.objects.filter(RETURNED, own, project__in=projects, stage__in=OPEN).order_by("stage_since")
 
 
 def _drafts(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
@@ -269,4 +270,3 @@ _EXPECTATION_WAITS = Q(
     expectation_approved=False,
     expectation_returned=False,
 )
-_RETURNED = Q(redaction_returned=True) | Q(expectation_returned=True)

@@ -21,7 +21,7 @@ class Stage(models.TextChoices):
     NON_REPLAYABLE = "non_replayable", "Non-replayable"
 
 
-_RETURNED = models.Q(redaction_returned=True) | models.Q(expectation_returned=True)
+RETURNED = models.Q(redaction_returned=True) | models.Q(expectation_returned=True)
 
 
 class Case(models.Model):
@@ -133,10 +133,10 @@ class Case(models.Model):
                 ),
                 name="case_expectation_waits",
             ),
-            models.Index(fields=["revised_by", "stage_since"], condition=_RETURNED, name="case_returned_to"),
+            models.Index(fields=["revised_by", "stage_since"], condition=RETURNED, name="case_returned_to"),
             models.Index(
                 fields=["revised_for", "stage_since"],
-                condition=_RETURNED & models.Q(revised_for__isnull=False),
+                condition=RETURNED & models.Q(revised_for__isnull=False),
                 name="case_returned_for",
             ),
             models.Index(
