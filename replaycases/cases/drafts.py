@@ -12,12 +12,13 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from replaycases.accounts import access
-from replaycases.accounts.models import User
+from replaycases.accounts.models import Team, User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import (
     behalf,
     capture_ends,
     captures,
+    details,
     events,
     evidence,
     failure_statement,
@@ -32,7 +33,16 @@ from replaycases.cases import (
     texts,
 )
 from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import AuditEvent, Capture, Case, Draft, FixtureRevision, IncidentReport, Payload
+from replaycases.cases.models import (
+    AuditEvent,
+    Boundary,
+    Capture,
+    Case,
+    Draft,
+    FixtureRevision,
+    IncidentReport,
+    Payload,
+)
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.model import Fixture
 from replaycases.importers.effects import check_effects
@@ -128,13 +138,16 @@ def make_case(
     despite: str = "",
     security_incident: bool = False,
     findings: Sequence[IncidentReport] = (),
+    owners: Mapping[Boundary, User | Team | None] | None = None,
+    trace_id: str = "",
 ) -> Case:
     """The case, with the draft's fixture as its first revision. `seen` is the digest of the choices that the actor
     looked at; `despite` says why a case is made of a recording that does not break what is said to be the incident.
-    `findings` about the trace of the capture are settled with the case and stand in it as what graders said. Raises
-    InvalidTransition if there is one already, SeenAnother where other choices stand in the draft than those,
-    ValidationError where no expectation was chosen and where `despite` is wanted, and as `imported`,
-    `intake.create_case` and `incident_reports.settle_with`."""
+    `findings` about the trace of the capture are settled with the case and stand in it as what graders said. `owners`
+    as in `details.set_owners`; `trace_id` is said where the capture names none. Raises InvalidTransition if
+    there is one already, SeenAnother where other choices stand in the draft than those, ValidationError where no
+    expectation was chosen and where `despite` is wanted, and as `imported`, `intake.create_case`,
+    `details.set_owners` and `incident_reports.settle_with`."""
     capture_ends.require_there(draft.capture)
     _require_seen(draft, seen)
     if draft.case is not None:
@@ -158,7 +171,9 @@ def make_case(
         _require_unchanged(draft)
         _tie(draft, case)
         incident_reports.settle_with(actor, incident_reports=findings, capture=draft.capture, case=case)
-        _keep_what_it_says(actor, case, draft, tried)
+        _keep_what_it_says(actor, case, draft, tried, trace_id)
+        if owners:
+            details.set_owners(actor, case=case, owners=owners)
         if tried.held:
             _note_not_seen(actor, draft, case, tried.held, despite)
     return case
@@ -187,11 +202,12 @@ def _tie(draft: Draft, case: Case) -> None:
     behalf.in_part_theirs(case, brought | _editors(draft))
 
 
-def _keep_what_it_says(actor: User, case: Case, draft: Draft, tried: _Tried) -> None:
-    """What the run says beside its fixture: the documents that it was given, and the case's provenance."""
+def _keep_what_it_says(actor: User, case: Case, draft: Draft, tried: _Tried, said: str) -> None:
+    """What the run says beside its fixture: the documents that it was given, and the case's provenance. `said` is the
+    id of its trace by a person's word."""
     if case.current_revision is not None:
         held_documents.of_steps(case.current_revision, tried.steps)
-    trace_id = draft.capture.trace_id or captures.open_trace_id(tried.run)
+    trace_id = draft.capture.trace_id or said.strip() or captures.open_trace_id(tried.run)
     recorded_provenance.keep(actor, case=case, run=tried.run, supplied=tried.supplied, trace_id=trace_id)
 
 
@@ -225,7 +241,7 @@ def revise(actor: User, *, draft: Draft, changed: str, seen: str, seen_revision:
         )
         _require_unchanged(draft)
         _require_not_lengthened(draft.capture, revision)
-        _keep_what_it_says(actor, revision.case, draft, tried)
+        _keep_what_it_says(actor, revision.case, draft, tried, "")
     return revision.case
 
 

@@ -68,18 +68,25 @@ class OwnersForm(StyledForm):
     def __init__(self, *args: Any, case: Case, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.known = owners_of(case.project)
-        choices = [("", "nobody yet"), *grouped(self.known)]
-        for boundary in Boundary:
-            self.fields[boundary.value] = forms.ChoiceField(
-                choices=choices,
-                required=False,
-                label=boundary.label,
-                help_text=OWNS[boundary],
-                widget=forms.Select(attrs={"class": "input"}),
-            )
+        self.fields |= owner_fields(self.known)
 
     def owners(self) -> Mapping[Boundary, User | Team | None]:
         return {boundary: self.known.get(self.cleaned_data[boundary.value]) for boundary in Boundary}
+
+
+def owner_fields(known: Mapping[str, User | Team]) -> dict[str, forms.ChoiceField]:
+    """By the boundary's value."""
+    choices = [("", "nobody yet"), *grouped(known)]
+    return {
+        boundary.value: forms.ChoiceField(
+            choices=choices,
+            required=False,
+            label=boundary.label,
+            help_text=OWNS[boundary],
+            widget=forms.Select(attrs={"class": "input"}),
+        )
+        for boundary in Boundary
+    }
 
 
 OWNS: Mapping[Boundary, str] = {

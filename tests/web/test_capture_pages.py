@@ -559,8 +559,15 @@ def test_the_case_is_made_with_the_incident_seen(client: Client, expecting: Capt
     assert "violated" in html
     assert re.search(f'value="{finding.pk}"[^>]* checked', html)
     assert "monitor: claimed &lt;b&gt;" in html
-    send(client, f"{RUN}case/", seen=seen(), findings=finding.pk, security_incident="on", **STATEMENT)
+    asked = html.split('id="later"')[1].split("</section>")[0]
+    assert "<code>refund</code>: success, explicit rejection" in asked
+    assert "have none: <code>look_up</code>" in asked
+    owner = f"user:{expecting.captured_by_id}"
+    said = {"seen": seen(), "findings": finding.pk, "security_incident": "on", "owner_workflow": owner, **STATEMENT}
+    assert "is not one of" in send(client, f"{RUN}case/", 422, **{**said, "owner_workflow": "user:7"})
+    send(client, f"{RUN}case/", **said)
     case = Case.objects.get()
+    assert [(one.boundary, one.user_id) for one in case.owners.all()] == [("workflow", expecting.captured_by_id)]
     finding.refresh_from_db()
     assert (finding.case, case.security_incident) == (case, True)
     assert (case.case_id, case.incident_id, case.reported_symptom) == ("refund-claimed", "INC-7", "It said so.")
@@ -584,7 +591,8 @@ def test_every_check_is_shown_where_the_case_is_made_and_what_says_nothing_is_to
     html = send(client, f"{RUN}case/", 422, seen=seen(), **{**STATEMENT, "trigger": "bad"})
     assert "The recorded run does not break tool-sequence-1" in html
     assert 'class="errorlist' in html.split('id="id_trigger"')[1].split("</div>")[0]
-    send(client, f"{RUN}case/", seen=seen(), despite="The tool is new.", **STATEMENT)
+    send(client, f"{RUN}case/", seen=seen(), despite="The tool is new.", trace_id="t-9", **STATEMENT)
+    assert Case.objects.get().provenance.trace_id == "t-9"
 
 
 def shown_in(html: str) -> str:

@@ -7,13 +7,23 @@ from typing import Any
 from django import forms
 
 from replaycases.cases import incident_reports, texts
-from replaycases.cases.models import Capture, IncidentReport
+from replaycases.cases.models import Boundary, Capture, IncidentReport
 from replaycases.web.forms import StatementForm, StyledForm
+from replaycases.web.forms_details import owner_fields
+from replaycases.web.members import owners_of
 
 
 class MakeCaseForm(StatementForm):
     """The failure statement. What was reported stands in the capture already. `despite` is asked where the recorded run
-    does not break what is said to be the incident."""
+    does not break what is said to be the incident. Owners may be named with it, and the trace where the capture names
+    none: both are asked for before the case goes into a lane."""
+
+    trace_id = forms.CharField(
+        required=False,
+        max_length=texts.NAME_CAP,
+        label="Trace",
+        help_text="Its id. Where there never was one, say so.",
+    )
 
     despite = forms.CharField(
         required=False,
@@ -39,9 +49,33 @@ class MakeCaseForm(StatementForm):
     def __init__(self, *args: Any, capture: Capture, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.fields["reported_symptom"]
+        if capture.trace_id:
+            del self.fields["trace_id"]
+        self.known = owners_of(capture.project)
+        self.fields |= {_owner(name): field for name, field in owner_fields(self.known).items()}
         waiting = incident_reports.open_about(capture)
         self.fields["findings"].queryset = waiting  # type: ignore[attr-defined]
         self.fields["findings"].initial = waiting
+
+    @property
+    def owner_choices(self) -> list[forms.BoundField]:
+        return [self[_owner(boundary)] for boundary in Boundary]
+
+    @property
+    def owners_are_open(self) -> bool:
+        return any(field.value() or field.errors for field in self.owner_choices)
+
+    def said(self) -> dict[str, Any]:
+        """As `drafts.make_case` takes it."""
+        names = {_owner(boundary): boundary for boundary in Boundary}
+        said = {name: value for name, value in self.cleaned_data.items() if name not in names}
+        owners = {names[name]: self.known.get(self.cleaned_data[name]) for name in names}
+        return {**said, "owners": {boundary: owner for boundary, owner in owners.items() if owner is not None}}
+
+
+def _owner(boundary: str) -> str:
+    """One boundary has the name of a part of the statement."""
+    return f"owner_{boundary}"
 
 
 class ReviseForm(StyledForm):

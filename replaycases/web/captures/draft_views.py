@@ -22,7 +22,7 @@ from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.importers.findings import ImportRefused
 from replaycases.web import raw_reading
-from replaycases.web.captures import draft_page, expectation_page, loading
+from replaycases.web.captures import draft_page, expectation_page, later_page, loading
 from replaycases.web.captures.case_forms import MakeCaseForm, ReviseForm
 from replaycases.web.captures.draft_form import RunRecordForm
 from replaycases.web.captures.loading import CaptureId
@@ -117,7 +117,7 @@ def make_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResp
     form = MakeCaseForm(request.POST or None, capture=capture)
     if draft is not None and draft.case is None and form.is_valid():
         try:
-            case = drafts.make_case(user_of(request), draft=draft, seen=_seen(request), **form.cleaned_data)
+            case = drafts.make_case(user_of(request), draft=draft, seen=_seen(request), **form.said())
         except FixtureInvalid as invalid:
             return _render_case(request, shared, form, findings=invalid.findings)
         except ImportRefused as refused:
@@ -204,12 +204,21 @@ def _render_case(
         "tried": tried,
         "findings": findings,
         "current": current,
+        "later": _later(shared),
         "rows": expectation_page.rows_of(_choices(draft).get("expected", {}), tried)
         if tried and tried.is_fixture
         else [],
         "same": bool(tried and revision and tried.fixture_hash == revision.fixture_hash),
     }
     return render(request, "captures/case.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _later(shared: dict[str, Any]) -> later_page.Later | None:
+    """None where there is nothing yet that a case could be made of, and where it is made."""
+    draft, outline = shared["draft"], loading.shown(shared["capture"], shared["run"]).outline
+    if draft is None or draft.case is not None or outline is None:
+        return None
+    return later_page.later_of(_choices(draft), outline.tools)
 
 
 def _choices(draft: Draft | None) -> dict[str, Any]:
