@@ -23,13 +23,14 @@ from replaycases.cases import (
     details,
     drafts,
     evidence,
-    expiry,
     intake,
     jobs,
     lifecycle,
     raw_reads,
+    redaction_rows,
     registry,
     sealing,
+    seen_spans,
 )
 from replaycases.cases.models import (
     Acceptance,
@@ -168,9 +169,19 @@ def released(of: FixtureRevision | Control, classification: Classification = Cla
     held = Q(pk__in=[part for part in parts if part])
     evidence.release(held)
     Payload.objects.filter(held).update(classification=classification)
-    if not Payload.objects.filter(expiry._held_by(made), data_key__isnull=False).exists():
+    if not Payload.objects.filter(_brought(made), data_key__isnull=False).exists():
         Case.objects.filter(pk=made.pk).update(evidence_expires_at=None)
     of.refresh_from_db()
+
+
+def _brought(made: Case) -> Q:
+    """The bytes of its revisions and controls."""
+    revisions = FixtureRevision.objects.filter(case=made)
+    controls = Control.objects.filter(revision__in=revisions)
+    held = Q(pk__in=revisions.values("payload")) | Q(pk__in=revisions.values("detect"))
+    for link in ("payload", "detect", "mutation"):
+        held |= Q(pk__in=controls.values(link))
+    return held
 
 
 def redacted_revision(actor: User, of: Case, data: bytes, *, changed: str = "") -> FixtureRevision:
@@ -304,9 +315,23 @@ def in_review(of: People, data: bytes | None = None) -> Case:
     return lifecycle.submit(of.responder, case=made, fixture_hash=revision(made).fixture_hash)
 
 
+def see_everything(reviewer: User, made: Case) -> None:
+    """The reviewer looks at every place of what was redacted."""
+    made = fresh(made)
+    looked = redaction_rows.require_newest(revision(made))
+    raw_reads.begin(reviewer, case=made, reason="To review the redaction.")
+    seen_spans.mark(reviewer, redaction=looked, spans=range(looked.spans))
+
+
 def approve_redaction(of: People, made: Case) -> Decision:
+    see_everything(of.privacy, made)
+    return decide_redaction(of.privacy, made)
+
+
+def decide_redaction(reviewer: User, made: Case) -> Decision:
+    """Approve it, whatever the reviewer looked at."""
     seen = revision(fresh(made))
-    return lifecycle.approve_redaction(of.privacy, case=made, revision=seen.number, content_hash=seen.content_hash)
+    return lifecycle.approve_redaction(reviewer, case=made, revision=seen.number, content_hash=seen.content_hash)
 
 
 def approve_expectation(of: People, made: Case) -> Decision:

@@ -18,6 +18,7 @@ from replaycases.cases.models import (
     DecisionKind,
     DecisionOutcome,
     FixtureRevision,
+    Redaction,
     StatementEdit,
 )
 
@@ -117,9 +118,11 @@ def record(
     outcome: DecisionOutcome,
     note: str,
     control: Control | None = None,
+    redaction: Redaction | None = None,
 ) -> Decision:
-    """Keep a decision about exactly this revision (or control). The caller holds the case's lock and has checked who
-    and when; the database checks again that nobody approves their own work and that the hashes are the revision's."""
+    """Keep a decision about exactly this revision (or control), with what was found in it where its redaction is
+    approved. The caller holds the case's lock and has checked who and when; the database checks again that nobody
+    approves their own work and that the hashes are the revision's."""
     subject = control or revision
     decision = Decision.objects.create(
         case=revision.case,
@@ -130,6 +133,7 @@ def record(
         content_hash=revision.content_hash,
         fixture_hash=subject.fixture_hash,
         checks_hash=subject.checks_hash,
+        redaction=redaction,
         note=note_of(note),
         decided_by=actor,
         decided_at=timezone.now(),

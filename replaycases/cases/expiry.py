@@ -31,6 +31,8 @@ from replaycases.cases.models import (
     Proposal,
     ProposalKind,
     ProposalState,
+    Redaction,
+    RedactionRule,
     Run,
 )
 from replaycases.cases.policies import InvalidTransition
@@ -225,6 +227,9 @@ def _held_by(case: Case) -> Q:
     held = Q(pk__in=revisions.values("payload")) | Q(pk__in=revisions.values("detect"))
     for link in ("payload", "detect", "mutation"):
         held |= Q(pk__in=controls.values(link))
+    redactions, rules = Redaction.objects.filter(revision__case=case), RedactionRule.objects.filter(source__case=case)
+    for rows, link in ((redactions, "record"), (redactions, "mapping"), (rules, "body")):
+        held |= Q(pk__in=rows.values(link))
     return held
 
 

@@ -1,15 +1,16 @@
-"""The gates about redaction: what was replaced must not have taken the bug with it."""
+"""The gates about redaction: nothing is left that must go, and what was replaced did not take the bug with it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
-from replaycases.cases import gate_verdicts
+from replaycases.cases import gate_verdicts, redaction_rows
 from replaycases.cases.gate_facts import Facts
 from replaycases.cases.gate_found import Evidence, Found, not_applicable, satisfied, unsatisfied
 from replaycases.cases.gate_rules import current, without_voided
 from replaycases.cases.lane_history import why_unread
-from replaycases.cases.models import ENDED, FixtureRevision, Implementation, Run, RunSet, RunState
+from replaycases.cases.models import ENDED, DecisionKind, FixtureRevision, Implementation, Run, RunSet, RunState
 from replaycases.verdict.sides import FEWEST_RESULTS
 
 # --- the same behaviour ---------------------------------------------------------------------------------------------
@@ -116,3 +117,36 @@ def _compared(raw: _Replays, redacted: _Replays) -> Found:
     found = f"{raw.affected} does on {redacted.name} what it did on {raw.name}, in {len(redacted.read)} and "
     same = f"{len(raw.read)} runs: the same violated checks, calls and counts of actions."
     return satisfied(found + same + without_voided([*raw.voided, *redacted.voided]), *links)
+
+
+# --- nothing left ---------------------------------------------------------------------------------------------------
+
+
+def residual(facts: Facts) -> Found:
+    """The detectors and the second look found nothing that stands in the way, or two people let it stand, under the
+    policy and by the detectors of today; no relation was lost."""
+    revision, redactions = current(facts), facts.bundle.redactions
+    looked = redactions.newest(revision)
+    place = Evidence(kind="revision", label=f"revision {revision.number}", number=revision.number)
+    if looked is None:
+        return unsatisfied(f"Nobody looked yet for what must go of revision {revision.number}.", "Redact it.")
+    outrun = redactions.outrun(looked, facts.case)
+    if outrun and not _is_approved(facts, revision):
+        return unsatisfied(outrun, "Redact it again, or have the detectors look again.", place)
+    if looked.lost:
+        remedy = "Keep, join or split values by a rule, and redact again."
+        return unsatisfied(f"Relations between values were lost: {looked.lost}.", remedy, place)
+    waivers = redactions.waivers(facts.case)
+    left = redaction_rows.standing(looked, waivers)
+    if left:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(one["kind"] for one in left).most_common())
+        remedy = "Redact it, decide about each place by a rule, or have two people let it stand."
+        return unsatisfied(f"Open findings: {kinds}.", remedy, place)
+    waived = f" {len(looked.open)} findings stand by a waiver." if looked.open else ""
+    return satisfied(f"Nothing is left of what {looked.policy or 'the built-in policy'} finds.{waived}", place)
+
+
+def _is_approved(facts: Facts, revision: FixtureRevision) -> bool:
+    """What was approved under an earlier policy is looked at again by people, and goes on meanwhile."""
+    given = facts.approvals.get(DecisionKind.REDACTION)
+    return given is not None and given.content_hash == revision.content_hash

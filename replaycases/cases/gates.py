@@ -40,6 +40,7 @@ GateName = Literal[
     "red",
     "fixture_valid",
     "comments_resolved",
+    "residual",
     "equivalent",
     "redaction_approval",
     "expectation_approval",
@@ -99,6 +100,7 @@ TITLES: Mapping[GateName, str] = {
     "red": "Affected version reproduces",
     "fixture_valid": "Fixture valid",
     "comments_resolved": "Comments resolved",
+    "residual": "Nothing left to redact",
     "equivalent": "Redacted replay equivalent",
     "redaction_approval": "Redaction approved for this content",
     "expectation_approval": "Expectation approved for this fixture",
@@ -126,6 +128,7 @@ _RULES: Mapping[GateName, Rule] = {
     "red": gate_verdicts.red,
     "fixture_valid": gate_rules.fixture_valid,
     "comments_resolved": gate_rules.comments_resolved,
+    "residual": gate_redaction.residual,
     "equivalent": gate_redaction.equivalent,
     "redaction_approval": gate_rules.redaction_approval,
     "expectation_approval": gate_rules.expectation_approval,
@@ -163,8 +166,8 @@ _NONBLOCKING: tuple[GateName, ...] = (
 # Containment is asked for at every step: a case may be found to be a security incident at any time.
 GATES: Mapping[Target, tuple[GateName, ...]] = {
     "in_review": ("statement", "evidence_expiry", "containment", "red"),
-    "redaction_approved": ("containment", "fixture_valid", "comments_resolved", "equivalent"),
-    "reproduced": ("containment", "redaction_approval", "replayable", "red"),
+    "redaction_approved": ("containment", "fixture_valid", "comments_resolved", "residual", "equivalent"),
+    "reproduced": ("containment", "redaction_approval", "residual", "replayable", "red"),
     "nonblocking": _NONBLOCKING,
     "blocking": (
         *_NONBLOCKING,

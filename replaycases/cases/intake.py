@@ -24,11 +24,13 @@ from replaycases.cases import (
     numbers,
     policies,
     recording_ages,
+    redaction_scans,
     texts,
 )
 from replaycases.cases.models import Case, Control, FixtureRevision, OutcomeType, Payload, Stage
 from replaycases.cases.models.fixture_revision import MOST_TIMEOUTS
 from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.redaction_scans import Look
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture, is_non_replayable
@@ -39,11 +41,12 @@ from replaycases.replay.controls import MutationInvalid, mutate
 
 @dataclass(frozen=True, kw_only=True)
 class _Upload:
-    """A valid fixture as it was brought, with the bytes to keep."""
+    """A valid fixture as it was brought, with the bytes to keep, and what the detectors say of a revision."""
 
     loaded: Fixture
     fixture: bytes
     detect: bytes | None
+    look: Look | None = None
 
 
 def create_case(
@@ -69,7 +72,7 @@ def create_case(
     field for text that is missing or too long and for somebody on whose behalf nothing can be captured; nothing is kept
     then."""
     access.require(actor, project, *CREATES_CASES)
-    upload = _upload(fixture, detect) if fixture is not None else None
+    upload = _looked_at(project, None, _upload(fixture, detect)) if fixture is not None else None
     latest = expiry.expiry_for(project, evidence_days)
     expires_at = min(latest, ends_by) if ends_by is not None else latest
     faults = failure_statement.faults(trigger, prohibited_outcome, deciding_evidence)
@@ -131,15 +134,18 @@ def add_revision(
     on_behalf_of: User | None = None,
     seen_revision: int | None = None,
     recorded: bool = False,
+    look: Look | None = None,
 ) -> FixtureRevision:
     """A new, immutable revision, which becomes the current one; the first one of a blank case names it, later ones keep
     the name. `changed` says what is new in it, `seen_revision` is the number of the one that was edited (0 for none),
     `recorded` says that it was made of a captured run: nothing else makes a fixture that can be read only replayable.
+    `look` is what was found in it where it was redacted just now.
     Raises as `create_case`; PermissionDenied too for a workflow engineer who changes more than what is expected,
     ValidationError where nothing is changed, SeenAnother if another revision is current, InvalidTransition for a closed
     case."""
     policies.require(case, actor, "add_revision")
     upload = _upload(fixture, detect)
+    upload = replace(upload, look=look) if look is not None else _looked_at(case.project, case, upload)
     said = texts.kept(changed, field="changed")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "add_revision")
@@ -225,6 +231,10 @@ def add_control(
 
 def _upload(fixture: bytes, detect: bytes | None) -> _Upload:
     return _Upload(loaded=load_fixture(fixture, detect=detect), fixture=fixture, detect=detect)
+
+
+def _looked_at(project: Project, case: Case | None, upload: _Upload) -> _Upload:
+    return replace(upload, look=redaction_scans.look_at(project, case, upload.fixture, upload.detect))
 
 
 def _require_new(
@@ -334,6 +344,8 @@ def _add(
         on_behalf_of=on_behalf_of,
     )
     held_documents.of_revision(revision, loaded)
+    if upload.look is not None:
+        redaction_scans.keep(actor, revision, upload.look, ends)
     case.case_id = loaded.case_id
     case.current_revision, case.revised_by, case.revised_for = revision, actor, on_behalf_of
     case.latest_comparison = None

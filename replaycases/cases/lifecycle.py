@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import decisions, events, gates, lane_moves, policies, reading
+from replaycases.cases import decisions, events, gates, lane_moves, policies, reading, redaction_rows, seen_spans
 from replaycases.cases.models import (
     Case,
     Control,
@@ -27,6 +27,7 @@ from replaycases.cases.models import (
     Proposal,
     ProposalKind,
     ProposalState,
+    Redaction,
     Stage,
 )
 from replaycases.cases.policies import InvalidTransition
@@ -58,17 +59,26 @@ def submit(actor: User, *, case: Case, fixture_hash: str) -> Case:
 
 
 def approve_redaction(actor: User, *, case: Case, revision: int, content_hash: str, note: str = "") -> Decision:
-    """in_review → redaction_approved, for exactly the bytes that were seen; they are redacted evidence from then on.
-    Raises PermissionDenied for own work, SeenAnother, GatesClosed."""
+    """in_review → redaction_approved, for exactly the bytes that were seen: redacted evidence from then on, and what
+    stood for what is destroyed. Raises PermissionDenied for own work, SeenAnother, GatesClosed, InvalidTransition while
+    the actor has not looked at every place."""
     with transaction.atomic():
         case = policies.require_locked(case, actor, "approve_redaction")
         current = _same_revision(case, revision, content_hash)
         _refuse_decided(case, DecisionKind.REDACTION)
         gates.require_open(case, "redaction_approved", actor=actor)
+        looked = redaction_rows.require_newest(current)
+        _require_seen(actor, looked)
         decision = decisions.record(
-            actor, revision=current, kind=DecisionKind.REDACTION, outcome=DecisionOutcome.APPROVED, note=note
+            actor,
+            revision=current,
+            kind=DecisionKind.REDACTION,
+            outcome=DecisionOutcome.APPROVED,
+            note=note,
+            redaction=looked,
         )
         reading.release_revision(current)
+        redaction_rows.forget(actor, case)
         _move(case, actor, Stage.REDACTION_APPROVED, "redaction.approved", current, {"decision": str(decision.pk)})
     return decision
 
@@ -315,7 +325,22 @@ def _release_changed_expectation(case: Case, revision: FixtureRevision) -> None:
     new in these bytes."""
     approval = decisions.standing(case).get(DecisionKind.REDACTION)
     if approval is not None and approval.content_hash == revision.content_hash:
+        _require_nothing_open(revision)
         reading.release_revision(revision)
+
+
+def _require_nothing_open(revision: FixtureRevision) -> None:
+    """What is new in the expectation was looked through like all else before it is redacted evidence."""
+    left = redaction_rows.left_open(redaction_rows.require_newest(revision))
+    if left:
+        kinds = ", ".join(sorted({one["kind"] for one in left}))
+        raise InvalidTransition(f"What is expected holds what must not be shown ({kinds}). Change it first.")
+
+
+def _require_seen(actor: User, looked: Redaction) -> None:
+    unseen = seen_spans.why_not_approve(actor, looked)
+    if unseen:
+        raise InvalidTransition(unseen)
 
 
 def _current(case: Case) -> FixtureRevision:

@@ -28,6 +28,8 @@ ActionName = Literal[
     "add_control",
     "comment",
     "submit",
+    "redact",
+    "waive",
     "approve_redaction",
     "return_redaction",
     "approve_expectation",
@@ -95,6 +97,15 @@ RULES: Mapping[ActionName, Rule] = {
     "add_control": Rule(label="Add a control", roles=may.ADDS_CONTROLS),
     "comment": Rule(label="Comment", roles=may.COMMENTS),
     "submit": Rule(label="Submit for review", roles=may.SUBMITS, stages=frozenset({Stage.QUARANTINED})),
+    "redact": Rule(label="Redact", roles=may.CHANGES_CONTENT, by_person=True, reads=True),
+    "waive": Rule(
+        label="Let a finding stand",
+        roles=may.WAIVES,
+        stages=frozenset({Stage.IN_REVIEW}),
+        by_person=True,
+        second_eyes=True,
+        reads=True,
+    ),
     "approve_redaction": Rule(
         label="Approve the redaction",
         roles=may.DECIDES_REDACTION,
@@ -234,7 +245,16 @@ def _why_not_now(name: ActionName, case: Case) -> str:
 
 
 NEEDS_EVIDENCE: frozenset[ActionName] = frozenset(
-    {"request_comparison", "request_run_set", "add_control", "submit", "approve_redaction", "approve_expectation"}
+    {
+        "request_comparison",
+        "request_run_set",
+        "add_control",
+        "submit",
+        "redact",
+        "waive",
+        "approve_redaction",
+        "approve_expectation",
+    }
 )
 
 
@@ -296,6 +316,7 @@ _ALSO: Mapping[ActionName, Callable[[Case], str]] = {
     "add_control": needs_revision,
     "comment": needs_revision,
     "submit": needs_revision,
+    "redact": needs_revision,
     "propose_override": needs_revision,
     "propose_demotion": lambda case: "" if case.lane == LaneName.BLOCKING else "The case does not stand in blocking.",
     "propose_extension": _no_longer,

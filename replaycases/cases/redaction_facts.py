@@ -8,7 +8,20 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from uuid import UUID
 
-from replaycases.cases.models import Case, FixtureRevision, Implementation, Provenance, Redaction, Run
+from django.db.models import Max
+
+from replaycases.cases import redaction_rows
+from replaycases.cases.models import (
+    Case,
+    FixtureRevision,
+    Implementation,
+    Provenance,
+    Redaction,
+    RedactionPolicy,
+    Run,
+    Waiver,
+)
+from replaycases.redaction.scan import DETECTORS_VERSION
 
 
 class RedactionFacts:
@@ -27,6 +40,20 @@ class RedactionFacts:
         named = [row.source for row in reversed(self._rows[revision.pk]) if row.source_id != revision.pk]
         return next((source for source in named if source is not None), None)
 
+    def outrun(self, looked: Redaction, case: Case) -> str:
+        """Why it says too little today: another policy is in force, or the detectors are newer; "" if neither."""
+        number = self._in_force.get(case.project_id, 0)
+        of = looked.policy.number if looked.policy is not None else 0
+        if of != number:
+            return f"Version {number} of the redaction policy is in force, and this was found under version {of}."
+        if looked.detectors != DETECTORS_VERSION:
+            return "The detectors are newer than what was found."
+        return ""
+
+    def waivers(self, case: Case) -> list[Waiver]:
+        """Those of the case that hold now."""
+        return self._waivers[case.pk]
+
     def runs_of(self, implementation: Implementation, revision: FixtureRevision) -> list[Run]:
         """Every run of that code on the bytes of the revision or of its source, those of voided sets too, in the order
         of their numbers."""
@@ -38,9 +65,22 @@ class RedactionFacts:
         """By revision, the oldest first."""
         found: defaultdict[UUID, list[Redaction]] = defaultdict(list)
         revisions = {case.current_revision_id for case in self._cases if case.current_revision_id}
-        for row in Redaction.objects.filter(revision__in=revisions).select_related("source").order_by("made_at"):
+        for row in (
+            Redaction.objects.filter(revision__in=revisions).select_related("source", "policy").order_by("made_at")
+        ):
             found[row.revision_id].append(row)
         return found
+
+    @cached_property
+    def _in_force(self) -> Mapping[UUID, int]:
+        """The number of the policy in force, by project; none for the built-in one."""
+        projects = {case.project_id for case in self._cases}
+        rows = RedactionPolicy.objects.filter(project__in=projects).order_by()
+        return dict(rows.values_list("project").annotate(last=Max("number")))
+
+    @cached_property
+    def _waivers(self) -> Mapping[UUID, list[Waiver]]:
+        return redaction_rows.holding([case.pk for case in self._cases])
 
     @cached_property
     def _runs(self) -> list[Run]:

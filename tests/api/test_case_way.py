@@ -61,6 +61,8 @@ def test_a_redaction_is_approved_by_somebody_else_and_only_so(team: factories.Pe
     own = post(team.responder, address, body)
     assert own.status_code == 403
     assert own.json()["detail"] == "You captured this case. Somebody else approves it."
+    assert post(team.privacy, address, body).status_code == 409  # they have not looked at it
+    factories.see_everything(team.privacy, case)
     approved = post(team.privacy, address, body)
     assert approved.status_code == 201
     assert (approved.json()["outcome"], approved.json()["content_hash"]) == ("approved", hashed)

@@ -37,10 +37,15 @@ from replaycases.cases import (
     people,
     proposals,
     raw_reads,
+    redacting,
+    redaction_policies,
+    redaction_rows,
+    redaction_rules,
     registry,
     trace_buffer,
     trace_captures,
     users,
+    waivers,
 )
 from replaycases.cases import lifecycle as stages
 from replaycases.cases.models import (
@@ -54,6 +59,7 @@ from replaycases.cases.models import (
     Origin,
     RuleKind,
 )
+from replaycases.redaction.places import Place
 from tests import factories
 from tests.api.otlp_requests import TRACE, as_json, chat
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
@@ -72,6 +78,7 @@ NO_SERVICE = {
     "expiry": {"end_with", "extend"},
     "gate_rules": {"promoter"},
     "gates": {"gates_from", "gates_of", "gates_of_many", "require_open"},
+    "held_documents": {"of_revision"},
     "incident_reports": {"settle_with"},
     "lane_moves": {"enter"},
     "lanes": {"preview"},
@@ -83,11 +90,16 @@ NO_SERVICE = {
         "require_locked",
         "require_roles_locked",
         "why_not_allowed",
+        "why_unread",
     },
     "previews": {"preview"},
     "proposals": {"why_not_decide", "why_not_decide_each", "why_not_second"},
     "recorded_provenance": {"keep"},
+    "redacting": {"preview"},
+    "redaction_rows": {"forget"},
+    "redaction_scans": {"keep"},
     "registry": {"register_path"},  # another way to the same as an archive
+    "waivers": {"why_not_confirm"},
     "users": {"note_password_set", "require_superuser"},
 }
 
@@ -129,6 +141,7 @@ def calls() -> Mapping[str, Call]:
         **_sent(of),
         **_on_cases(of),
         **_deciding(of),
+        **_redacting(of),
         **_replaying(of),
         **_lanes(of),
         **_people(of),
@@ -272,6 +285,7 @@ def _on_cases(of: factories.People) -> dict[str, Call]:
 
 def _deciding(of: factories.People) -> dict[str, Call]:
     draft, waits, approved, ready = (_as(f"at-{stage}", of, make) for stage, make in factories.STAGES.items())
+    factories.see_everything(of.privacy, waits)
     closed = _as("closed", of, factories.in_review)
     stages.mark_non_replayable(of.qa, case=closed, reason="Gone.", missing="The recording.")
     unseen = factories.case(of.project, of.responder, factories.fixture(case_id="unseen"))
@@ -332,6 +346,32 @@ def _deciding(of: factories.People) -> dict[str, Call]:
         "proposals.confirm": _call(of.qa, proposals.confirm, proposal=pending[0]),
         "proposals.decline": _call(of.qa, proposals.decline, proposal=pending[1], note="Not yet."),
         "proposals.withdraw": _call(of.lead, proposals.withdraw, proposal=pending[2]),
+    }
+
+
+def _redacting(of: factories.People) -> dict[str, Call]:
+    other = factories.person(of.project, Role.PRIVACY_REVIEWER)
+    message = {"message": "Write to jane.doe@corp.test or to joe.roe@corp.test."}
+    case = factories.in_review(of, factories.fixture(case_id="personal", input=message))
+    revision = factories.revision(case)
+    looked = redaction_rows.require_newest(revision)
+    first, second = (found["finding"] for found in looked.open)
+    until = timezone.now() + timedelta(days=3)
+    ask = partial(waivers.ask, of.privacy, redaction=looked, reason="Made up.", until=until)
+    [waits] = ask(findings=[first])
+    add = {"source": revision, "action": "keep", "place": Place(pointer="/input/message", start=0, end=5)}
+    rule = redaction_rules.add(of.responder, reason="No name.", **add)
+    return {
+        "redacting.redact": _call(of.responder, redacting.redact, case=case, seen_revision=1),
+        "redacting.look_again": _call(of.responder, redacting.look_again, case=case, seen_revision=1),
+        "redaction_rules.add": _call(of.responder, redaction_rules.add, reason="No name.", **add),
+        "redaction_rules.withdraw": _call(of.responder, redaction_rules.withdraw, rule=rule),
+        "redaction_policies.save": _call(
+            of.privacy, redaction_policies.save, project=of.project, data={"dates": "shift"}, note="Dates.", seen=0
+        ),
+        "waivers.ask": Call(actor=of.privacy, act=partial(ask, findings=[second])),
+        "waivers.confirm": _call(other, waivers.confirm, waiver=waits),
+        "waivers.end": _call(of.privacy, waivers.end, waiver=waits),
     }
 
 

@@ -200,9 +200,10 @@ def test_the_database_says_no_where_a_service_forgets_to_ask(of: factories.Peopl
 
 def test_somebody_who_loses_the_role_decides_no_more(of: factories.People) -> None:
     case = factories.in_review(of)
+    factories.see_everything(of.privacy, case)
     Membership.objects.filter(user=of.privacy).delete()
     with pytest.raises(PermissionDenied, match="needs the role"):
-        factories.approve_redaction(of, case)
+        factories.decide_redaction(of.privacy, case)
     assert not Decision.objects.exists()
 
 
@@ -242,6 +243,8 @@ def race(calls: Sequence[Callable[[], object]]) -> list[object]:
 def test_of_two_reviewers_at_once_one_decides(at: factories.People) -> None:
     case = factories.in_review(at)
     people = [at.privacy, reviewer(case), reviewer(case), reviewer(case)]
+    for one in people:
+        factories.see_everything(one, case)
     found = race([approvals(case, by)["redaction"] for by in people])
     assert sum(isinstance(one, Decision) for one in found) == 1
     assert sum(isinstance(one, InvalidTransition) for one in found) == 3

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import get_args
 
 import pytest
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -27,6 +27,9 @@ from replaycases.cases import (
     lifecycle,
     policies,
     proposals,
+    redacting,
+    redaction_rows,
+    waivers,
 )
 from replaycases.cases.available import available_actions
 from replaycases.cases.models import Acceptance, Boundary, Case, ClosingStep, FlagReason, LaneName, OutcomeType, Stage
@@ -118,6 +121,18 @@ def _approve_redaction(actor: User, case: Case) -> None:
     lifecycle.approve_redaction(actor, case=case, revision=seen.number, content_hash=seen.content_hash)
 
 
+def _redact(actor: User, case: Case) -> None:
+    redacting.redact(actor, case=case, seen_revision=1)
+
+
+def _waive(actor: User, case: Case) -> None:
+    """Nothing is open here: who may ask is told so."""
+    looked = redaction_rows.require_newest(factories.revision(case))
+    until = timezone.now() + timedelta(days=3)
+    with suppress(ValidationError):
+        waivers.ask(actor, redaction=looked, findings=["f" * 64], reason="It is made up.", until=until)
+
+
 def _approve_expectation(actor: User, case: Case) -> None:
     seen = factories.revision(case)
     lifecycle.approve_expectation(
@@ -148,6 +163,8 @@ ACTS: dict[ActionName, Callable[[User, Case], object]] = {
         actor, revision=factories.revision(case), pointer="/input", text="Is this a name?"
     ),
     "submit": lambda actor, case: lifecycle.submit(actor, case=case, **_seen(case)),
+    "redact": _redact,
+    "waive": _waive,
     "approve_redaction": _approve_redaction,
     "return_redaction": _return_redaction,
     "approve_expectation": _approve_expectation,

@@ -105,7 +105,8 @@ def test_past_its_time_bytes_and_keys_of_all_raw_evidence_of_a_case_are_gone_and
 ) -> None:
     case = replayed(of)
     before = {payload.pk: payload for payload in Payload.objects.filter(data_key__isnull=False)}
-    assert len(before) == 1 + 4 + 1  # the fixture, the manifests of four runs, the verdict
+    # The fixture, the manifests of four runs, the verdict, what the detectors found and the case's key.
+    assert len(before) == 1 + 4 + 1 + 2
     with later():
         assert purging.look() == len(before)
     for payload in Payload.objects.filter(pk__in=before):
@@ -123,10 +124,11 @@ def test_one_event_of_the_case_says_what_was_destroyed_and_where_it_was_held(of:
         purging.look()
     [event] = told()
     said = json.loads(event.after)
-    assert (event.case, event.actor, said["payloads"], said["store"]) == (case, None, 6, "database")
+    assert (event.case, event.actor, said["payloads"], said["store"]) == (case, None, 8, "database")
     fixture = {"digest": payload.digest, "size": payload.size, "was": "fixture", "key_hour": payload.key_hour}
     assert fixture in said["receipts"]
-    assert sorted(receipt["was"] for receipt in said["receipts"]) == ["fixture", *["manifest"] * 4, "verdict"]
+    was = sorted(receipt["was"] for receipt in said["receipts"])
+    assert was == ["fixture", *["manifest"] * 4, "mapping", "redaction", "verdict"]
     assert said["bytes"] == sum(receipt["size"] for receipt in said["receipts"])
 
 
@@ -235,7 +237,7 @@ def test_an_extension_that_was_confirmed_in_time_wins_for_what_was_made_of_it_to
         for payload in Payload.objects.filter(data_key__isnull=False):
             assert evidence.read(payload)
     with later(timedelta(days=41)):
-        assert purging.look() == 6
+        assert purging.look() == 8
 
 
 def test_an_extension_that_nobody_confirmed_in_time_is_confirmed_by_nobody(of: factories.People) -> None:
@@ -269,8 +271,8 @@ def test_a_purge_that_dies_in_the_middle_leaves_whole_batches_and_the_next_one_g
         assert sum(json.loads(event.after)["payloads"] for event in told()) == 2
         assert Payload.objects.filter(data_key=None, purged_at=None, classification="quarantined").count() == 0
         monkeypatch.setattr(events, "record", record)
-        assert purging.look() == 4
-    assert sum(json.loads(event.after)["payloads"] for event in told()) == 6
+        assert purging.look() == 6
+    assert sum(json.loads(event.after)["payloads"] for event in told()) == 8
 
 
 def test_the_hour_is_forgotten_once_everything_of_it_is_destroyed(of: factories.People, ring: Path) -> None:
@@ -292,7 +294,7 @@ def test_a_ring_that_cannot_be_changed_holds_up_no_purge_and_it_is_said(
     ring.with_name("ring.json.lock").unlink()
     ring.with_name("ring.json.lock").mkdir()
     with later():
-        assert purging.look() == 6
+        assert purging.look() == 8
     assert "can still be opened in backups" in caplog.text
 
 
@@ -481,7 +483,7 @@ def test_two_beats_at_once_destroy_everything_once(deployment: Deployment) -> No
         for one in beats:
             one.join()
     assert len(found) == len(beats)
-    assert sum(found) == 12
-    assert Payload.objects.exclude(purged_at=None).count() == 12
-    assert sum(json.loads(event.after)["payloads"] for event in told()) == 12
+    assert sum(found) == 36
+    assert Payload.objects.exclude(purged_at=None).count() == 36
+    assert sum(json.loads(event.after)["payloads"] for event in told()) == 36
     assert not events.verify(None)

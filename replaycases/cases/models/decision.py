@@ -74,6 +74,10 @@ class Decision(models.Model):
                 condition=Q(kind="control", control__isnull=False) | (~Q(kind="control") & Q(control=None)),
                 name="decision_control_iff_kind",
             ),
+            models.CheckConstraint(
+                condition=~Q(kind="redaction", outcome="approved") | Q(redaction__isnull=False),
+                name="decision_redaction_says_of_what",
+            ),
             models.CheckConstraint(condition=Q(outcome="approved") | ~Q(note=""), name="decision_return_says_why"),
             models.CheckConstraint(
                 condition=Q(voided_at=None, void_reason="") | (Q(voided_at__isnull=False) & ~Q(void_reason="")),

@@ -1,0 +1,200 @@
+"""Redacting a case: a raw revision becomes one in which what identifies somebody is replaced, by policy and by rules.
+
+The same raw revision, policy, rules and key give the same bytes, so that a rule that is added changes nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import SETS_REDACTION_POLICY
+from replaycases.cases import (
+    events,
+    evidence,
+    intake,
+    policies,
+    reading,
+    redaction_policies,
+    redaction_rows,
+    redaction_rules,
+    redaction_scans,
+)
+from replaycases.cases.lifecycle import SeenAnother
+from replaycases.cases.models import Case, FixtureRevision, Redaction, RedactionPolicy
+from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.redaction_scans import CaseKey, Look
+from replaycases.fixture.strict_json import parse
+from replaycases.redaction import redact as pipeline
+from replaycases.redaction.manual import ManualRule
+from replaycases.redaction.policy import Policy
+from replaycases.redaction.record import record_of
+from replaycases.redaction.surrogates.surrogates import NoSurrogate
+
+WITH_DETECT = "Detect rules stand beside this 1.0 fixture, and both would have to be redacted as one. Write it as 2.0."
+_NOT_REDACTED = "It cannot be redacted as it is: {}. Mark, keep or leave out what is in the way by a rule."
+
+
+def source_of(revision: FixtureRevision) -> FixtureRevision:
+    """The raw revision that it was made of, itself where it was made by hand."""
+    made = redaction_rows.newest(revision)
+    return made.source if made is not None and made.source is not None else revision
+
+
+def redact(actor: User, *, case: Case, seen_revision: int) -> FixtureRevision:
+    """The raw revision behind the current one, redacted under the policy in force and the rules that stand; it is the
+    current revision then. Where nothing had to be replaced, the current one stays and is noted as read.
+    `seen_revision` is its number as the actor saw it. Raises PermissionDenied, SeenAnother, InvalidTransition where it
+    cannot be redacted or is redacted so already, EvidenceDestroyed."""
+    policies.require(case, actor, "redact")
+    current = _seen(case, seen_revision)
+    source = source_of(current)
+    reading.require(source, actor)
+    made = _made(case, source)
+    if evidence.digest_of(made.data) == current.payload.digest:
+        newest = redaction_rows.newest(current)
+        if newest is not None and newest.source is not None and newest.policy == made.look.policy:
+            raise InvalidTransition("It is redacted so already: neither the policy nor a rule is new.")
+        _keep(actor, case, current, made.look, "redaction.made")
+        return current
+    return intake.add_revision(
+        actor,
+        case=case,
+        fixture=made.data,
+        changed=_said(made.look),
+        seen_revision=seen_revision,
+        look=made.look,
+    )
+
+
+def look_again(actor: User, *, case: Case, seen_revision: int) -> Redaction:
+    """The detectors look at the current revision anew, under the policy in force: for a revision that was made by hand.
+    Raises as `redact`."""
+    policies.require(case, actor, "redact")
+    current = _seen(case, seen_revision)
+    reading.require(current, actor)
+    detect = evidence.read(current.detect) if current.detect else None
+    look = redaction_scans.look_at(case.project, case, evidence.read(current.payload), detect)
+    return _keep(actor, case, current, look, "redaction.looked_again")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What a policy would do with a case: how many values of each kind it replaces now and would replace, how many
+    findings are and would be open."""
+
+    now: Mapping[str, int]
+    then: Mapping[str, int]
+    open_now: int
+    open_then: int
+
+
+def preview(actor: User, *, case: Case, data: Mapping[str, Any]) -> Preview:
+    """Nothing is kept. Raises PermissionDenied for who may not set the policy or not read the case, ValidationError for
+    a policy that is none."""
+    access.require(actor, case.project, *SETS_REDACTION_POLICY)
+    number = (redaction_policies.current(case.project) or RedactionPolicy(number=0)).number
+    policy = redaction_policies.checked(case.project, data, number=number + 1)
+    source = source_of(_current(case))
+    reading.require(source, actor)
+    before = _made(case, source).look.record
+    after = _run(source, policy, redaction_scans.key_of(case), redaction_rules.standing(source)).look.record
+    return Preview(now=before.counts, then=after.counts, open_now=len(before.open), open_then=len(after.open))
+
+
+# --- what they are made of ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Made:
+    """`data` is the redacted fixture: the raw bytes themselves where nothing is to be replaced."""
+
+    look: Look
+    data: bytes
+
+
+def _made(case: Case, source: FixtureRevision) -> _Made:
+    row = redaction_policies.current(case.project)
+    return _run(
+        source,
+        redaction_policies.as_policy(row),
+        redaction_scans.key_of(case),
+        redaction_rules.standing(source),
+        row=row,
+    )
+
+
+def _run(
+    source: FixtureRevision,
+    policy: Policy,
+    case_key: CaseKey,
+    rules: list[ManualRule],
+    *,
+    row: RedactionPolicy | None = None,
+) -> _Made:
+    if source.detect is not None:
+        raise InvalidTransition(WITH_DETECT)
+    raw = evidence.read(source.payload)
+    document = parse(raw)
+    try:
+        done = pipeline.redact(document, policy=policy, key=case_key.key, rules=rules)
+    except NoSurrogate as error:
+        raise InvalidTransition(_NOT_REDACTED.format(error)) from None
+    look = Look(
+        record=record_of(done, key=case_key.key),
+        leaves=redaction_scans.leaves_in(done.document),
+        case_key=CaseKey(key=case_key.key, known=done.mapping),
+        policy=row,
+        source=source,
+        rules=len(rules),
+    )
+    return _Made(look=look, data=_bytes(done.document) if done.document != document else raw)
+
+
+def _bytes(document: Any) -> bytes:
+    return json.dumps(document, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _keep(actor: User, case: Case, current: FixtureRevision, look: Look, action: Any) -> Redaction:
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "redact")
+        if case.current_revision_id != current.pk:
+            raise SeenAnother("Another revision is current. Look again.")
+        ends = current.payload.expires_at or intake.end_of_more(case)
+        row = redaction_scans.keep(actor, current, look, ends)
+        events.record(
+            actor=actor,
+            action=action,
+            subject=current,
+            project=case.project,
+            case=case,
+            object_hash=current.content_hash,
+            after={"redaction": str(row.pk), "open": len(row.open), "policy": row.policy_digest},
+        )
+    return row
+
+
+def _seen(case: Case, number: int) -> FixtureRevision:
+    current = _current(case)
+    if current.number != number:
+        raise SeenAnother(f"Revision {current.number} is the current one, and you saw {number}. Look again.")
+    return current
+
+
+def _current(case: Case) -> FixtureRevision:
+    if case.current_revision_id is None:
+        raise InvalidTransition("The case has no fixture yet.")
+    found = FixtureRevision.objects.select_related("payload", "detect", "case__project")
+    return found.get(pk=case.current_revision_id)
+
+
+def _said(look: Look) -> str:
+    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(look.record.counts.items()))
+    rules = f" with {look.rules} rules of people" if look.rules else ""
+    return f"Redacted under {look.policy or 'the built-in policy'}{rules}: {counts}."

@@ -1,0 +1,79 @@
+"""What was found in a revision, as its rows say it: nothing here reads evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from replaycases.accounts.models import User
+from replaycases.cases import events, evidence
+from replaycases.cases.models import Case, FixtureRevision, Payload, Redaction, Waiver
+from replaycases.cases.policies import InvalidTransition
+
+
+def newest(revision: FixtureRevision) -> Redaction | None:
+    """The one that counts; None for a revision that nobody looked at."""
+    return newest_of([revision.pk]).get(revision.pk)
+
+
+def require_newest(revision: FixtureRevision) -> Redaction:
+    """Raises InvalidTransition where nobody looked at it."""
+    found = newest(revision)
+    if found is None:
+        raise InvalidTransition("Nobody looked yet for what must go. Redact it first.")
+    return found
+
+
+def left_open(redaction: Redaction) -> list[Mapping[str, str]]:
+    """The open findings that no waiver covers now."""
+    case = redaction.revision.case_id
+    return standing(redaction, holding([case])[case]) if redaction.open else []
+
+
+def newest_of(revisions: Collection[UUID]) -> dict[UUID, Redaction]:
+    """The same of each that has one. One query."""
+    rows = Redaction.objects.filter(revision__in=revisions).select_related("source", "policy")
+    return {row.revision_id: row for row in rows.order_by("made_at")}
+
+
+def holding(cases: Collection[UUID]) -> dict[UUID, list[Waiver]]:
+    """The waivers of each case that hold now: confirmed, not ended, their time not over. One query."""
+    found: dict[UUID, list[Waiver]] = {case: [] for case in cases}
+    for waiver in Waiver.objects.filter(holds(), case__in=cases).select_related("asked_by", "confirmed_by"):
+        found[waiver.case_id].append(waiver)
+    return found
+
+
+def holds() -> Q:
+    return Q(confirmed_at__isnull=False, ended_at=None, until__gt=timezone.now())
+
+
+def standing(redaction: Redaction, waivers: Iterable[Waiver]) -> list[Mapping[str, str]]:
+    """The open findings that no waiver covers."""
+    waived = {waiver.finding for waiver in waivers}
+    return [found for found in redaction.open if found["finding"] not in waived]
+
+
+def forget(actor: User, case: Case) -> None:
+    """The keys of the case, and what stood for what, are destroyed: from now on nobody can lead a surrogate back. In
+    the transaction of the approval."""
+    kept = _mappings(case).select_for_update().defer("body")
+    for payload in kept:
+        evidence.destroy(payload)
+    if kept:
+        events.record(
+            actor=actor,
+            action="redaction.mapping_destroyed",
+            subject=case,
+            project=case.project,
+            case=case,
+            after={"payloads": len(kept), "digests": [payload.digest for payload in kept]},
+        )
+
+
+def _mappings(case: Case) -> QuerySet[Payload]:
+    of_case = Redaction.objects.filter(revision__case=case)
+    return Payload.objects.filter(pk__in=of_case.values("mapping"), purged_at=None)

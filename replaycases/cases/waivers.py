@@ -1,0 +1,167 @@
+"""Findings that may stand as they are: one person says why and until when, a second one agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from replaycases.accounts import access
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import CONFIRMS_WAIVERS, WAIVES
+from replaycases.cases import decisions, events, policies, reading, redaction_rows, redaction_scans
+from replaycases.cases.models import Case, Redaction, Waiver
+from replaycases.cases.policies import InvalidTransition
+from replaycases.redaction.report import place_of
+
+LONGEST_DAYS = 90
+ONE_BY_ONE = frozenset({"secret", "blind"})
+"""Kinds that are never waived together with others: each needs a reason of its own."""
+
+
+def ask(actor: User, *, redaction: Redaction, findings: Collection[str], reason: str, until: datetime) -> list[Waiver]:
+    """Let these open findings of the case's current revision stand until then, once a second person agrees. `findings`
+    are named as in `Redaction.open`. Raises PermissionDenied, InvalidTransition for a redaction that is not the newest
+    one of the current revision, ValidationError."""
+    why = decisions.reason_of(reason)
+    _require_end(until)
+    case = redaction.revision.case
+    with transaction.atomic():
+        case = policies.require_locked(case, actor, "waive")
+        newest = redaction_rows.newest(redaction.revision)
+        if newest is None or newest.pk != redaction.pk or case.current_revision_id != redaction.revision_id:
+            raise InvalidTransition("What was found is outrun by a newer look. Look again.")
+        reading.require(redaction.revision, actor)
+        chosen = _chosen(redaction, set(findings))
+        places = _places(redaction)
+        asked = [
+            Waiver.objects.create(
+                case=case,
+                redaction=redaction,
+                finding=found["finding"],
+                kind=found["kind"],
+                detector=found["detector"],
+                place=places.get(found["finding"], "")[:500],
+                reason=why,
+                until=until,
+                asked_by=actor,
+                asked_at=timezone.now(),
+            )
+            for found in chosen
+            if _is_free(case, found["finding"])
+        ]
+        for waiver in asked:
+            _event(actor, waiver, "waiver.asked_for")
+    return asked
+
+
+def confirm(actor: User, *, waiver: Waiver) -> Waiver:
+    """As a second person, who reads what it is about. Raises PermissionDenied, InvalidTransition."""
+    policies.refuse_tokens(actor)
+    with transaction.atomic():
+        waiver = _locked(waiver)
+        why_not = why_not_confirm(actor, waiver)
+        if why_not:
+            raise PermissionDenied(why_not)
+        _require_waits(waiver)
+        reading.require(waiver.redaction.revision, actor)
+        waiver.confirmed_by, waiver.confirmed_at = actor, timezone.now()
+        waiver.save(update_fields=["confirmed_by", "confirmed_at"])
+        _event(actor, waiver, "waiver.confirmed")
+    return waiver
+
+
+def end(actor: User, *, waiver: Waiver) -> Waiver:
+    """Take it back, refuse or end it: the finding is in the way again. Raises PermissionDenied, InvalidTransition."""
+    policies.refuse_tokens(actor)
+    with transaction.atomic():
+        waiver = _locked(waiver)
+        access.require(actor, waiver.case.project, *(WAIVES | CONFIRMS_WAIVERS))
+        if waiver.ended_at is not None:
+            raise InvalidTransition("It was ended already.")
+        waiver.ended_by, waiver.ended_at = actor, timezone.now()
+        waiver.save(update_fields=["ended_by", "ended_at"])
+        _event(actor, waiver, "waiver.ended")
+    return waiver
+
+
+def why_not_confirm(actor: User, waiver: Waiver) -> str:
+    """Why this person cannot be the second one, "" if they can."""
+    roles = access.roles_of(actor, waiver.case.project)
+    if roles.isdisjoint(CONFIRMS_WAIVERS):
+        return access.lacking(waiver.case.project, CONFIRMS_WAIVERS)
+    if actor.pk == waiver.asked_by_id:
+        return "You asked for it. A second person agrees to it."
+    return decisions.own_work(actor, waiver.case)
+
+
+def _chosen(redaction: Redaction, wanted: set[str]) -> list[dict[str, str]]:
+    chosen = [found for found in redaction.open if found["finding"] in wanted]
+    if not chosen or len({found["finding"] for found in chosen}) != len(wanted):
+        raise ValidationError("Choose findings that are open here.")
+    if len(chosen) > 1 and any(found["kind"] in ONE_BY_ONE for found in chosen):
+        raise ValidationError("A secret, and what could not be read, is waived by itself with a reason of its own.")
+    return chosen
+
+
+def _places(redaction: Redaction) -> dict[str, str]:
+    key = redaction_scans.opened(redaction.mapping).key
+    record = redaction_scans.record_of(redaction)
+    return {redaction_scans.finding_of(key, one): place_of(one.place) for one in record.open}
+
+
+def _is_free(case: Case, finding: str) -> bool:
+    """Whether none is asked for already; one whose time is over makes room."""
+    there = Waiver.objects.filter(case=case, finding=finding, ended_at=None).first()
+    if there is None:
+        return True
+    if there.until > timezone.now():
+        raise InvalidTransition("This is asked for, or waived, already.")
+    there.ended_by, there.ended_at = there.asked_by, timezone.now()
+    there.save(update_fields=["ended_by", "ended_at"])
+    return True
+
+
+def _locked(waiver: Waiver) -> Waiver:
+    case = policies.locked(waiver.case)
+    found = Waiver.objects.select_for_update(no_key=True, of=("self",)).select_related("redaction__revision__case")
+    waiver = found.get(pk=waiver.pk)
+    waiver.case = case
+    return waiver
+
+
+def _require_waits(waiver: Waiver) -> None:
+    if waiver.ended_at is not None or waiver.confirmed_at is not None:
+        raise InvalidTransition("It was decided already.")
+    if waiver.until <= timezone.now():
+        raise InvalidTransition("The time until which it was to hold has passed. End it.")
+    if waiver.redaction.revision_id != waiver.case.current_revision_id:
+        raise InvalidTransition("It is of a revision that is not the current one any more. End it.")
+
+
+def _require_end(until: datetime) -> None:
+    now = timezone.now()
+    if not now < until <= now + timedelta(days=LONGEST_DAYS):
+        told = f"Name a time in the future at which it ends, at most {LONGEST_DAYS} days from now."
+        raise ValidationError({"until": told})
+
+
+def _event(actor: User, waiver: Waiver, action: str) -> None:
+    events.record(
+        actor=actor,
+        action=action,
+        subject=waiver,
+        project=waiver.case.project,
+        case=waiver.case,
+        object_hash=waiver.redaction.revision.content_hash,
+        after={
+            "kind": waiver.kind,
+            "detector": waiver.detector,
+            "place": waiver.place,
+            "reason": waiver.reason,
+            "until": waiver.until.isoformat(),
+        },
+    )
