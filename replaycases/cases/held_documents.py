@@ -89,6 +89,7 @@ def _of_run(run: NeutralRun) -> Iterator[str]:
     for step in run.steps:
         if isinstance(step, RetrievalStep):
             yield from (name for name in step.documents if not _PLACE.match(name))
+    yield from (name for name in run.documents if not _PLACE.match(name))
     yield from answer_ids.named_by(run.steps)
 
 

@@ -89,6 +89,7 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         or text_or_none(trace.row.get("version"))
         or _first(records, "version"),
         record=_record_of(trace, records),
+        documents=langfuse_steps.documents_in(records),
     )
 
 

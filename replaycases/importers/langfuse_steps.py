@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,6 +140,12 @@ class _Reader:
 
     def _note(self, kind: Any, record: Record, text: str, cost: str = "") -> None:
         self.notes.append(Note(kind=kind, source=record.source, text=text, cost=cost, boundary="model"))
+
+
+def documents_in(records: Iterable[Record]) -> tuple[str, ...]:
+    """What every retrieval names, also one inside a tool."""
+    outputs = (decoded(record.row.get("output")) for record in records if record.kind == "retrieval")
+    return tuple(dict.fromkeys(name for output in outputs for name in documents_of(output)))
 
 
 def _inputs(record: Record, output: JSON) -> tuple[dict[str, JSON], bool]:

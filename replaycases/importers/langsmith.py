@@ -65,6 +65,7 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         trace_id=trace,
         workflow_version=_version(records),
         record=_record_of(records),
+        documents=langsmith_steps.documents_in(records),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from replaycases.fixture.model_request import CATALOGUE_KEYS
+from replaycases.importers.answer_ids import named_in
 from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded
 from replaycases.importers.langchain_messages import said_by_tool, unwrapped
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
@@ -150,6 +151,19 @@ def _arguments(row: dict[str, JSON]) -> JSON:
         read = arguments_of(inputs["input"])
         return read if isinstance(read, dict) and read else inputs
     return arguments_of(inputs)
+
+
+def documents_in(records: Iterable[Record]) -> tuple[str, ...]:
+    """What every retrieval names, also one inside a tool, and what a tool gave beside the answer that the model saw."""
+    found: dict[str, None] = {}
+    for record in records:
+        outputs = record.row.get("outputs")
+        if record.kind == "retrieval":
+            found |= dict.fromkeys(documents_of(outputs))
+        elif record.kind == "tool":
+            told = object_or_empty(object_or_empty(outputs).get("output"))
+            found |= dict.fromkeys(named_in(unwrapped(told).get("artifact")))
+    return tuple(found)
 
 
 def _retrieval(record: Record, notes: list[Note]) -> RetrievalStep:

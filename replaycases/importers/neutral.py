@@ -134,6 +134,7 @@ class NeutralRun:
     pointers to parts of the file that were not imported. `started_at` is when the run began; `identity` and what
     follows is what the file says of who asked, of the trace, of the code and its surroundings, and of the recorder, in
     the fixture's shapes; None or () where it says nothing. `record` holds parts of the run record (`run_record.PARTS`).
+    `documents` are ids that parts which are no steps name as `RetrievalStep.documents` does: retrievals inside tools.
     """
 
     format: str
@@ -158,6 +159,7 @@ class NeutralRun:
     policies: tuple[JSON, ...] = ()
     recorded_by: dict[str, JSON] | None = None
     record: Mapping[str, str] = field(default_factory=dict)
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

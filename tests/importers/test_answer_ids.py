@@ -52,12 +52,25 @@ ANTHROPIC = transcript(
 )
 RETRIEVER = run("r", "retriever", 5, inputs={"query": "refunds"}, outputs={"documents": DOCUMENTS})
 LANGSMITH = json.dumps([*RUNS, RETRIEVER]).encode()
+TOLD = {"type": "tool", "tool_call_id": "c1", "content": "found", "artifact": DOCUMENTS[:1]}
+INSIDE = {**RETRIEVER, "parent_run_id": "t", "outputs": {"documents": DOCUMENTS[1:]}}
+LANGSMITH_TOOL = json.dumps([*RUNS[:2], {**RUNS[2], "outputs": {"output": TOLD}}, INSIDE, RUNS[3]]).encode()
+
+
+def otlp_inside() -> bytes:
+    spans = json.loads(OTLP_TOOL)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    within = json.loads(OTLP_RETRIEVAL)["resourceSpans"][0]["scopeSpans"][0]["spans"][1]
+    answer = {"key": "gen_ai.tool.call.result", "value": {"stringValue": "Within 30 days."}}
+    spans[1]["attributes"] = [*(said for said in spans[1]["attributes"] if said["key"] != answer["key"]), answer]
+    return json.dumps(
+        request(*spans, {**within, "spanId": "00000000000000ff", "parentSpanId": spans[1]["spanId"]})
+    ).encode()
 
 
 def of(data: bytes) -> list[str]:
-    steps = open_recording(data).read(0).steps
-    retrieved = (name for step in steps if isinstance(step, RetrievalStep) for name in step.documents)
-    return [*retrieved, *named_by(steps)]
+    run = open_recording(data).read(0)
+    retrieved = (name for step in run.steps if isinstance(step, RetrievalStep) for name in step.documents)
+    return [*dict.fromkeys((*retrieved, *run.documents, *named_by(run.steps)))]
 
 
 @pytest.mark.parametrize(
@@ -68,6 +81,8 @@ def of(data: bytes) -> list[str]:
         pytest.param(OPENAI, ["c-7", "handbook.md", "c-8", "gifts.md"], id="OpenAI, a tool message with JSON text"),
         pytest.param(ANTHROPIC, ["handbook.md", "c-7"], id="Anthropic, a tool_result of blocks"),
         pytest.param(LANGSMITH, NAMED, id="LangSmith, a retriever"),
+        pytest.param(LANGSMITH_TOOL, NAMED, id="LangSmith, a retriever inside a tool, and what a tool kept beside"),
+        pytest.param(otlp_inside(), ["c-7", "c-8"], id="OTLP, a retrieval inside a tool"),
     ],
 )
 def test_what_was_looked_up_is_named_in_every_format(data: bytes, named: list[str]) -> None:

@@ -65,7 +65,15 @@ def run_of(
         trace_id=spans[0].trace_id or None,
         workflow_version=version if isinstance(version, str) and version else None,
         record=record_in(selection, spans),
+        documents=_looked_up_inside(selection),
     )
+
+
+def _looked_up_inside(selection: Selection) -> tuple[str, ...]:
+    """What retrievals name that are no steps, since a tool was answered with them."""
+    inside = (place for place in selection.places if place.kind == "retrieval" and not place.taken)
+    named = (place.dialect.retrieval(place.site, Notes()).documents for place in inside)
+    return tuple(dict.fromkeys(name for names in named for name in names))
 
 
 def _left_out(selection: Selection) -> tuple[str, ...]:
