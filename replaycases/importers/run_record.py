@@ -145,6 +145,8 @@ GROUPS: tuple[RecordGroup, ...] = (
         replay_restrictions="Replay restrictions",
     ),
 )
+TITLES: Mapping[str, str] = {f"record.{group.name}": group.title for group in GROUPS}
+"""Of the gaps."""
 PARTS: Mapping[str, RecordPart] = {part.name: part for group in GROUPS for part in group.parts}
 
 

@@ -32,12 +32,11 @@ class RunRecordView:
 
 def view_of(case: Case, provenance: Provenance | None) -> RunRecordView:
     kept = provenance or Provenance(case_id=case.pk)
-    titles = {f"record.{group.name}": group.title for group in run_record.GROUPS}
     rows = [
         RecordRow(label=part.label, value=said["value"], source=said["source"])
         for name, part in run_record.PARTS.items()
         if (said := kept.run_record.get(name))
     ]
     links = sum(bool(getattr(kept, name)) for name in LINKS)
-    costs = [(titles[gap.name], gap.cost) for gap in kept.run_record_missing]
+    costs = [(run_record.TITLES[gap.name], gap.cost) for gap in kept.run_record_missing]
     return RunRecordView(rows=rows, stated=len(rows) + links, of=len(run_record.PARTS), costs=costs)

@@ -44,6 +44,7 @@ MISSING = Look(word="missing", css="look", icon="warn")
 UNSAVED = Look(word="not saved", css="look", icon="warn")
 NEEDED = Look(word="needed", css="bad", icon="warn")
 OPEN = Look(word="not set", css="dunno", icon="dash")
+UNSTATED = Look(word="not stated", css="dunno", icon="dash")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +105,8 @@ def _part(form: RunRecordForm, name: str, held: str, given: Any, costs: Mapping[
         return Part(field=field, look=TRACE, note=held)
     if declared:
         return Part(field=field, look=DECLARED)
+    if name.startswith(RECORD):
+        return Part(field=field, look=UNSTATED)
     cost = costs.get(_gap_of(name)) or (costs.get("serving") if _gap_of(name).startswith("serving.") else None)
     return Part(field=field, look=MISSING if cost else OPEN, note=f"{cost[:1].upper()}{cost[1:]}." if cost else "")
 

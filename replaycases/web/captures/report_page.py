@@ -9,6 +9,7 @@ from itertools import groupby
 from replaycases.importers.completeness import Coverage, Mode, Report
 from replaycases.importers.findings import Gap
 from replaycases.importers.neutral import Boundary, Note, NoteKind
+from replaycases.importers.run_record import TITLES
 from replaycases.web.labels import Look
 
 # So many notes of a kind are listed; the rest is counted.
@@ -89,6 +90,7 @@ class ReportView:
     rows: tuple[BoundaryRow, ...]
     groups: tuple[NoteGroup, ...]
     gaps: tuple[GapRow, ...]
+    record: tuple[GapRow, ...]
 
 
 def view_of(report: Report) -> ReportView:
@@ -107,11 +109,13 @@ def view_of(report: Report) -> ReportView:
         ),
         groups=tuple(_groups(report.notes)),
         gaps=tuple(gap_row(gap) for gap in report.gaps),
+        record=tuple(gap_row(gap) for gap in report.record),
     )
 
 
 def gap_row(gap: Gap) -> GapRow:
-    return GapRow(name=gap.name.replace("_", " ").replace(".", " › "), cost=gap.cost, look=_gap_look(gap))
+    name = TITLES.get(gap.name) or gap.name.replace("_", " ").replace(".", " › ")
+    return GapRow(name=name, cost=gap.cost, look=_gap_look(gap))
 
 
 def _gap_look(gap: Gap) -> Look:
