@@ -24,6 +24,7 @@ from replaycases.cases.models import (
     ReviewFlag,
 )
 from replaycases.cases.policies import OPEN, InvalidTransition
+from replaycases.fixture.recording_age import OLDER
 from replaycases.fixture.shape import VERSIONS
 
 BATCH = 500
@@ -102,7 +103,7 @@ def _find(reason: FlagReason, case: Case) -> int:
 
 def _find_older(why: Mapping[str, str], case: Case) -> int:
     assert case.current_revision is not None
-    detail = why[case.current_revision.recorded_commit]
+    detail = why[case.current_revision.recorded_commit].removeprefix(OLDER)
     raise_flag(None, case=case, reason=FlagReason.PARSER_CHANGED, detail=detail)
     return 1
 

@@ -91,7 +91,7 @@ def _steps(
         why = "It blocks, and no result that stands shows red and green. Compare again, or two people demote it."
         yield NextStep(action=actions["request_comparison"], why=why, address=f"{reverse('case', args=[name])}#request")
     if case.flagged:
-        why = "A re-review is asked for. A blocking case keeps blocking meanwhile."
+        why = "A re-review is asked for: why stands under Expiry and review. A blocking case keeps blocking meanwhile."
         yield NextStep(action=actions["review_again"], why=why, form="re_review")
     if case.stage == Stage.NON_REPLAYABLE:
         why = "It was closed because the decisive condition could not be replayed."

@@ -18,7 +18,7 @@ from django.utils.formats import date_format
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import gates
-from replaycases.cases.models import AuditEvent, Case, ProposalKind
+from replaycases.cases.models import AuditEvent, Case, FlagReason, ProposalKind
 from replaycases.web.labels import verdict_look
 from replaycases.web.sentences import SENTENCES
 
@@ -169,6 +169,9 @@ def _cut(whole: str) -> str:
 
 def _own(value: str | int) -> str:
     """Somebody's own text as they wrote it, or one of a few names that stand for it."""
+    if value in FlagReason.values:
+        label = str(FlagReason(value).label)
+        return f"{label[:1].lower()}{label[1:]}"
     return _said(value) if _STATE.fullmatch(str(value)) else f"“{value}”"
 
 

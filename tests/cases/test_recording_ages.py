@@ -55,7 +55,7 @@ def test_a_recording_older_than_the_last_change_of_a_parser_is_flagged_once(
     assert [flags.look(), flags.look()] == [1, 0]
     case.refresh_from_db()
     assert (found(case), case.flagged) == (
-        ["OLDER RECORDING: agent.py of agent changed after the commit that recorded it. Record it again on purpose, or "
+        ["agent.py of agent changed after the commit that recorded it. Record it again on purpose, or "
          "say that it is kept; nothing is removed."], True,
     )  # fmt: skip
 

@@ -118,7 +118,7 @@ def test_controls_show_their_result_and_their_mutations(signed_in: Client, case:
     recorded.compared(case, everyone)
     html = html_of(signed_in, "/cases/RC-1/")
     assert "failed, as it should" in html
-    assert "controls: passed" in html_of(signed_in, "/cases/RC-1/comparisons/1/")
+    assert "Controls: passed" in html_of(signed_in, "/cases/RC-1/comparisons/1/")
 
 
 def test_declared_gaps_stand_with_their_cost_where_the_case_page_says(

@@ -49,7 +49,7 @@ def test_no_action_is_named_that_nothing_records() -> None:
     [
         ({"size": 2, "classification": "very_secret"}, "size 2, classification very secret"),
         ({"decision": "sha256:00", "public": True}, "public yes"),
-        ({"flagged": True, "reason": "policy_changed"}, "reason policy changed"),
+        ({"flagged": True, "reason": "policy_changed"}, "reason a policy changed"),
         ({"reason": "the id a_b was wrong", "note": ""}, "reason “the id a_b was wrong”"),
         ({"covering_test": "tests/test_a_b.py"}, "covering test tests/test_a_b.py"),
         ({"list": ["a"], "nothing": None}, ""),
