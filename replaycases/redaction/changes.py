@@ -10,6 +10,9 @@ from replaycases.redaction.overlaps import RANK, Value
 from replaycases.redaction.places import Certainty, Kind
 from replaycases.redaction.views.edits import Edit
 
+FOLLOWS = "digest"
+"""The detector of a seam where no value was found, and a digest follows the text that it is of."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Seam:
@@ -46,17 +49,17 @@ def seams(edits: Sequence[Edit], values: Sequence[Value]) -> tuple[Seam, ...]:
 def _seams(edits: Sequence[Edit], values: Sequence[Value]) -> Iterator[Seam]:
     shift = 0
     for edit in edits:
-        one = min((values[index].found for index in edit.of), key=lambda found: RANK[found.hit.kind])
+        found = min((values[index].found for index in edit.of), key=lambda one: RANK[one.hit.kind], default=None)
         end = edit.start + shift + len(edit.replacement)
         yield Seam(
             start=edit.start,
             end=edit.end,
             new_start=edit.start + shift,
             new_end=end,
-            kind=one.hit.kind,
-            detector=one.hit.detector,
-            certainty=one.hit.certainty,
-            path=one.view.path,
+            kind=found.hit.kind if found else "opaque_id",
+            detector=found.hit.detector if found else FOLLOWS,
+            certainty=found.hit.certainty if found else "certain",
+            path=found.view.path if found else (),
         )
         shift = end - edit.end
 

@@ -62,7 +62,7 @@ def first_look(
     first = scan(read, by, policy)
     placed = Placed(rules, read, first, out, key)
     first.found.extend(placed.marks())
-    first.found.extend(found_again(read, first, policy))
+    first.found.extend(found_again(read, first, frame, policy))
     gone = [one for one in first.found if out.is_out(one.leaf.pointer)]
     first.kept, first.blind = (
         [one for one in rows if not out.is_out(one.leaf.pointer)] for rows in (first.kept, first.blind)
@@ -83,9 +83,12 @@ def first_look(
     )
 
 
-def found_again(read: Sequence[Source], first: Scan, policy: Policy) -> list[Found]:
-    """What was found, wherever it stands unnoticed."""
-    known = KnownValues(first.found, ALIASES[policy.aliases]).found_in(read, first.found)
+def found_again(read: Sequence[Source], first: Scan, frame: Frame, policy: Policy) -> list[Found]:
+    """What was found, wherever it stands unnoticed. What is the frame's own is nothing to look for."""
+    values = [one for one in first.found if not is_own(one, frame)]
+    if not values:
+        return []
+    known = KnownValues(values, ALIASES[policy.aliases]).found_in(read, first.found)
     return [one for one in known if not first.is_exact(one.view)]
 
 

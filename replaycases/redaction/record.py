@@ -22,7 +22,7 @@ from replaycases.redaction.places import Certainty, Finding, Kind, Place
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.redact import Redaction
 from replaycases.redaction.relations import Fact, Relation
-from replaycases.redaction.residual import second_look
+from replaycases.redaction.residual import is_original, second_look
 from replaycases.redaction.scan import Detectors, sources
 from replaycases.redaction.structure import Frame
 
@@ -129,13 +129,13 @@ def rescan(document: Any, *, policy: Policy, key: bytes, known: Sequence[tuple[K
     look = second_look(
         read, Detectors(policy), originals=originals, surrogates=(made for _, _, made in known), policy=policy
     )
-    again = found_again(read, look.scan, policy) if look.scan.found else []
+    again = found_again(read, look.scan, frame, policy)
     found = [*look.originals, *look.scan.blind, *look.scan.found, *again]
     kept = [*kept_by(look.scan), *in_frame(found, frame)]
     own = {one.finding().place for one in found if is_own(one, frame)}
     standing: dict[Place, Finding] = {}
     for finding in (one.finding() for one in found):
-        if finding.place not in own:
+        if finding.place not in own or is_original(finding):
             standing.setdefault(finding.place, finding)
     return Record(
         open=tuple(_open(finding, key) for finding in standing.values()),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from replaycases.redaction.changes import Change, in_order, seams
 from replaycases.redaction.chosen import Chosen
+from replaycases.redaction.digests import digests
 from replaycases.redaction.dropping import Cut, additions, cut, renamed, with_additions
 from replaycases.redaction.entities import Entities
 from replaycases.redaction.first_look import IN_FRAME, FirstLook, first_look
@@ -16,7 +17,7 @@ from replaycases.redaction.placed import unfit
 from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.relations import Fact, facts, lost
-from replaycases.redaction.residual import second_look
+from replaycases.redaction.residual import is_original, second_look
 from replaycases.redaction.scan import Source, scan, sources, sources_again
 from replaycases.redaction.structure import Frame
 from replaycases.redaction.surrogates.surrogates import NoSurrogate
@@ -69,6 +70,9 @@ def redact(document: JSON, *, policy: Policy, key: bytes, rules: Sequence[Manual
     first.placed.choose(first.values, chosen.choose)
     edits = chosen.edits()
     texts = {address: applied(chosen.raw(address), rows) for address, rows in edits.items()}
+    for address, old, new in list(digests(document, frame, texts)):
+        edits[address] = [Edit(start=0, end=len(old), replacement=new)]
+        texts[address] = new
     result = _with(out.document, texts)
     read_again = sources_again(result, first.read)
     said = additions(result, out, frame, lambda rule: _named(rule, texts, first, policy))
@@ -116,13 +120,14 @@ def _named(rule: ManualRule, texts: Mapping[Address, str], first: FirstLook, pol
 def _opened(
     first: Iterable[Finding], kept: Iterable[tuple[Finding, str]], left: Iterable[Finding]
 ) -> Iterable[Finding]:
-    """What is open, each place once: what the second look finds again was told by the first."""
+    """What is open, each place once: what the second look finds again was told by the first. What is the frame's own is
+    not, unless it is a value that was replaced elsewhere."""
     first = list(dict.fromkeys(first))
     yield from first
     seen = {finding.place for finding in first}
-    seen |= {finding.place for finding, why in kept if why == IN_FRAME}
+    own = {finding.place for finding, why in kept if why == IN_FRAME}
     for finding in left:
-        if finding.place not in seen:
+        if finding.place not in seen and (finding.place not in own or is_original(finding)):
             seen.add(finding.place)
             yield finding
 

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from replaycases.redaction.canonical import canonical
 from replaycases.redaction.detectors.base import Hit
 from replaycases.redaction.originals import Originals, automaton
-from replaycases.redaction.places import Kind
+from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.scan import Detectors, Found, Scan, Source, scan
 from replaycases.redaction.views.view import View
+
+ORIGINAL, DIGITS = "residual:original", "residual:digits"
+"""The detectors of a value that was to go: as its text, and as its digits with other signs between them."""
 
 FEWEST_DIGITS = 7
 """Digits from which an original made of digits is looked for whatever stands between them."""
@@ -51,6 +54,11 @@ def second_look(
 
 LONGEST = 1200
 """Characters round a hit in which a surrogate that holds it is looked for."""
+
+
+def is_original(finding: Finding) -> bool:
+    """Whether the finding is a value that was to go."""
+    return finding.detector in (ORIGINAL, DIGITS)
 
 
 class _Made:
@@ -95,14 +103,14 @@ class _Left:
 
     def _plain(self, view: View) -> Iterator[Hit]:
         for start, end, kind in self._texts.spans(view.text):
-            yield Hit(kind=kind, detector="residual:original", start=start, end=end)
+            yield Hit(kind=kind, detector=ORIGINAL, start=start, end=end)
 
     def _spaced(self, view: View) -> Iterator[Hit]:
         if not _GAP.search(view.text):
             return
         bare = _GAP.sub("", view.text)
         for _, (_length, kind) in self._digits.iter(bare):
-            yield Hit(kind=kind, detector="residual:digits", start=0, end=len(view.text))
+            yield Hit(kind=kind, detector=DIGITS, start=0, end=len(view.text))
 
 
 def _digits(text: str) -> str:

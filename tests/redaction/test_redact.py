@@ -6,6 +6,7 @@ import base64
 import html
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -179,3 +180,39 @@ def test_nothing_that_is_said_of_a_redaction_quotes_a_value() -> None:
     )
     said = [repr(redaction), *map(str, redaction.open), *map(str, redaction.facts), *map(repr, redaction.replaced)]
     assert "canary" not in "".join(said).casefold().replace("/canary@corp.test", "")
+
+
+def test_the_digest_of_a_template_follows_its_content() -> None:
+    content = "You help jane@corp.test."
+    template = {"name": "system", "version": "1", "sha256": sha256(content.encode()).hexdigest(), "content": content}
+    document = {"schema_version": "2.0", "templates": [template, {**template, "sha256": "0" * 64}]}
+    redaction = redact(document, policy=BUILT_IN, key=KEY)
+    right, wrong = redaction.document["templates"]
+    assert right["sha256"] == sha256(right["content"].encode()).hexdigest()
+    assert wrong["sha256"] == "0" * 64
+    assert [change.source for change in redaction.changes] == [
+        "/templates/0/sha256",
+        "/templates/0/content",
+        "/templates/1/content",
+    ]
+    assert redaction.open == ()
+
+
+def test_a_value_that_was_replaced_is_open_in_the_frame() -> None:
+    document = {"schema_version": "2.0", "case_id": "refund-4711", "input": {"claim_id": "refund-4711"}}
+    redaction = redact(document, policy=BUILT_IN, key=KEY)
+    assert [(finding.detector, finding.place.pointer) for finding in redaction.open] == [
+        ("residual:original", "/case_id")
+    ]
+
+
+def test_what_the_frame_is_made_of_is_looked_for_nowhere_else() -> None:
+    document = {"schema_version": "2.0", "case_id": "refund-4711", "input": "see refund-4711"}
+    redaction = redact(document, policy=BUILT_IN, key=KEY)
+    assert redaction.document == document
+    assert redaction.open == ()
+
+
+@pytest.mark.parametrize("name", ["gpt-4o-mini-2024-07-18", "claude-haiku-4-5-20251001"])
+def test_a_model_is_nobodys_id(name: str) -> None:
+    assert redact({"text": f"answered by {name}"}, policy=BUILT_IN, key=KEY).replaced == ()

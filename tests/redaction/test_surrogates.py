@@ -17,6 +17,7 @@ from replaycases.redaction.check_digits import luhn_digit
 from replaycases.redaction.places import Kind
 from replaycases.redaction.surrogates import dates
 from replaycases.redaction.surrogates.draws import Draw
+from replaycases.redaction.surrogates.ids import split
 from replaycases.redaction.surrogates.ranks import by_rank
 from replaycases.redaction.surrogates.shapes import ip
 from replaycases.redaction.surrogates.surrogates import NoSurrogate, Surrogates
@@ -240,3 +241,20 @@ def test_names_that_differ_in_their_digits_stay_one_name() -> None:
     made = {surrogates.of("username", text) for text in names}
     assert len(made) == len(names)
     assert len({text.rstrip("0123456789") for text in made}) == 1
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["2222#1", "2222#2", "2222#3"],
+        ["a1b-1001", "a1b-1002", "b1c-1001", "1001", "1002"],
+        ["4711-0001", "4711-0002", "0001", "0002", "4711"],
+    ],
+)
+def test_ids_keep_their_order_whatever_they_begin_with(texts: list[str]) -> None:
+    surrogates = Surrogates(KEY, [("id", text) for text in texts])
+    made = {text: surrogates.of("id", text) for text in texts}
+    for one, other in itertools.combinations(sorted(texts), 2):
+        if split(one)[0] == split(other)[0] and len(one) == len(other):
+            assert split(made[one])[0] == split(made[other])[0]
+            assert made[one] < made[other]

@@ -12,7 +12,11 @@ from replaycases.redaction.policy import Opaque
 LONGEST = 200
 """Characters from which a run is a block of data and no identifier."""
 
-_WORDS = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]{1,4})(?:[_+=-](?:[A-Z]?[a-z]+|[A-Z]+|[0-9]{1,4}))*")
+_DATE = r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
+_PART = rf"(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]{{1,4}}|{_DATE})"
+_WORDS = re.compile(rf"{_PART}(?:[_+=-]{_PART})*")
+_MODEL = re.compile(rf"[a-z]{{2,}}-[0-9]{{1,3}}[a-z](?:-[a-z]{{3,}})*-(?:{_DATE}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})")
+"""A model of a provider with its day: `gpt-4o-mini-2024-07-18`."""
 
 
 class OpaqueRuns:
@@ -30,7 +34,7 @@ class OpaqueRuns:
             return
         for match in self._run.finditer(text):
             run = match[0]
-            if run.isdigit() or run.isalpha() or _WORDS.fullmatch(run):
+            if run.isdigit() or run.isalpha() or _WORDS.fullmatch(run) or _MODEL.fullmatch(run):
                 continue
             if any(character.isdigit() for character in run) and entropy(run) >= self._rule.min_entropy:
                 yield Hit(kind="opaque_id", detector="opaque", start=match.start(), end=match.end(), certainty="likely")

@@ -25,18 +25,17 @@ _PART = re.compile(r"[A-Za-z0-9]+")
 _ENDS_IN_DIGITS = re.compile(r"(.*?)([0-9]+)\Z", re.DOTALL)
 
 
-def identifier(text: str, words: Words, draw: Draw, *, with_prefix: bool, ending: str | None = None) -> str:
-    """The surrogate of an id. `ending` takes the place of the digits that it ends in."""
-    start, digits = split(text) if ending is not None else (text, "")
-    parts = list(_PART.finditer(start))
+def identifier(text: str, words: Words, draw: Draw, *, with_prefix: bool) -> str:
+    """The surrogate of an id, or of what an id begins with."""
+    parts = list(_PART.finditer(text))
     pieces: list[str] = []
     read = 0
     for place, part in enumerate(parts):
-        is_prefix = place == 0 and with_prefix and part[0].lower() in PREFIXES and len(start) > part.end()
-        pieces += (start[read : part.start()], part[0] if is_prefix else _replaced(part[0], words, draw))
+        is_prefix = place == 0 and with_prefix and part[0].lower() in PREFIXES and len(text) > part.end()
+        pieces += (text[read : part.start()], part[0] if is_prefix else _replaced(part[0], words, draw))
         read = part.end()
-    pieces.append(start[read:])
-    return "".join(pieces) + (digits if ending is None else ending)
+    pieces.append(text[read:])
+    return "".join(pieces)
 
 
 def split(text: str) -> tuple[str, str]:

@@ -12,17 +12,19 @@ from replaycases.redaction.surrogates.ids import split
 def by_rank(key: bytes, ids: Iterable[str], *, attempt: int = 0) -> Mapping[str, str]:
     """For each id that ends in digits others in their place: as many, and in the order of the originals.
 
-    Ids are compared within one start and width. Where so many ids share a width that few numbers are left, some keep
-    theirs: the caller looks at what comes back.
+    Ids are compared within one start and width. No number is that of an original of the width, whatever its start.
+    Where so many ids share a width that few numbers are left, some keep theirs: the caller looks at what comes back.
     """
     groups: dict[tuple[str, int], list[str]] = defaultdict(list)
+    taken: dict[int, set[int]] = defaultdict(set)
     for text in sorted(set(ids)):
         start, digits = split(text)
         groups[start, len(digits)].append(text)
+        taken[len(digits)].add(int(digits))
     ranked: dict[str, str] = {}
     for (start, width), members in groups.items():
         draw = Draw(key, "rank", start, width, attempt, *members)
-        numbers = _numbers(draw, width, len(members), {int(split(member)[1]) for member in members}, members)
+        numbers = _numbers(draw, width, len(members), taken[width], members)
         ranked |= {member: f"{number:0{width}}" for member, number in zip(members, numbers, strict=True)}
     return ranked
 

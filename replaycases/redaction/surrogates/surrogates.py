@@ -81,6 +81,8 @@ class Surrogates:
         self._spelled: dict[tuple[Kind, str, str], str] = {}
         self._owner: dict[str, Owner] = {}
         self._by_hand: dict[Owner, str] = {}
+        self._starts: dict[tuple[str, int], str] = {}
+        self._start_owner: dict[str, str] = {}
         self._hosts: dict[str, int] = {}
         self._host_owner: dict[str, str] = {}
 
@@ -135,8 +137,9 @@ class Surrogates:
         if kind == "text":
             return f"[removed text {draw.digits(6)}, {len(text)} characters]"
         if kind in ("id", "opaque_id"):
-            ending = self._ranked.get(text) if kind == "id" and attempt < WITH_PREFIX and not owner[2] else None
-            return identifier(text, self._words, draw, with_prefix=attempt < WITH_PREFIX, ending=ending)
+            if kind == "id" and attempt < WITH_PREFIX and not owner[2] and text in self._ranked:
+                return self._start(split(text)[0], attempt) + self._ranked[text]
+            return identifier(text, self._words, draw, with_prefix=attempt < WITH_PREFIX)
         # Another word for each attempt: an occurrence that is set apart shares no word with its equals.
         turn = attempt if not owner[2] else Draw(self._key, *_label(owner)).below(MAX_INTEGER) + attempt
         if not shapes.has_shape(kind, text):
@@ -148,6 +151,19 @@ class Surrogates:
         if kind == "email":
             return self._email(text, turn)
         return _SHAPES[kind](text, draw)
+
+    def _start(self, start: str, attempt: int) -> str:
+        """What ids begin with that end in digits: one for each start, so that their order stays, and no other's."""
+        if (start, attempt) not in self._starts:
+            made = start
+            for counter in range(TRIES):
+                made = identifier(
+                    start, self._words, Draw(self._key, "start", start, attempt, counter), with_prefix=True
+                )
+                if self._start_owner.setdefault(made, start) == start:
+                    break
+            self._starts[start, attempt] = made
+        return self._starts[start, attempt]
 
     def _email(self, text: str, attempt: int) -> str:
         local, _, domain = text.rpartition("@")
