@@ -30,12 +30,14 @@ def line(value: JSON) -> str:
 
 def packed(capture: UUID, lines: Sequence[str]) -> bytes:
     """Equal bytes for equal outlines of one capture, and of two captures never."""
-    return zlib.compress("\n".join([_head(capture), *lines]).encode("ascii"), level=1)
+    packer = zlib.compressobj(level=1)
+    parts = [packer.compress(f"{each}\n".encode("ascii")) for each in (_head(capture), *lines)]
+    return b"".join((*parts, packer.flush()))
 
 
 def unpacked(capture: UUID, data: bytes) -> list[str] | None:
     """The lines; None where they are of another version or another capture."""
-    head, *lines = zlib.decompress(data).decode("ascii").split("\n")
+    head, *lines, _ = zlib.decompress(data).decode("ascii").split("\n")
     return lines if head == _head(capture) else None
 
 

@@ -34,7 +34,7 @@ from replaycases.importers.supplied import Supplied
 # Outlines that are remembered: what is kept of a long run is unpacked once, and not for each of its pages.
 REMEMBERED = 32
 # Of the outlines of one capture, before they are packed. Runs beyond are read again by who looks at them.
-MOST_BYTES = 16 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
