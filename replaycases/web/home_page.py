@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.template.loader import render_to_string
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from replaycases.cases import lane_health, recent
@@ -264,11 +264,12 @@ class Health:
 
     @property
     def day_rows(self) -> SafeString:
-        return format_html_join("", _DAY_ROW, ((name, *_counts(day)) for name, day in self.days))
+        return SafeString("".join(_day_row(name, day) for name, day in self.days))
 
 
-def _counts(day: lane_health.Day) -> tuple[str, int, int, int, int]:
-    return day.lane, day.held, day.violated, day.undetermined, day.environment
+def _day_row(name: str, day: lane_health.Day) -> str:
+    counts = (day.held, day.violated, day.undetermined, day.environment)
+    return _DAY_ROW.format(name, LaneName(day.lane).value, *counts)  # nothing that needs escaping
 
 
 def health_panel(projects: frozenset[UUID]) -> SafeString:

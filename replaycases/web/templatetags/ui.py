@@ -29,6 +29,7 @@ _STYLES = {"minute": "{0.day} {0:%b %Y %H:%M}", "time": "{0:%H:%M}", "day": "{0.
 
 
 @register.simple_tag
+@cache
 def icon(name: str) -> SafeString | str:
     """An icon of the sprite in parts/icons.html; always beside a word, so hidden from screen readers."""
     if not name:
