@@ -19,7 +19,7 @@ from replaycases.redaction.policy import Policy
 from replaycases.redaction.views.tree import Reading, read
 from replaycases.redaction.views.view import View
 
-DETECTORS_VERSION = "1"
+DETECTORS_VERSION = "2"
 """Raised with every change of what is detected; an approval names it."""
 
 

@@ -32,6 +32,8 @@ _THINGS = (
     "|category|country|city|state|region|plan|queue|topic|bucket|key|index|schema|database|db|span|scope|operation|step"
     "|task|job|metric|rule|check|test|skill|node|graph|chain|run|thread|channel|store|brand|airline|airport|hotel"
     "|currency|language|attribute|property|header|domain|path|repo|repository|image|container|cluster|namespace|section"
+    "|session|trace|observation|generation|dataset|experiment|prompt|scorer|solver|evaluator|registry|sdk|library|tier"
+    "|normal|serialized|environment|deployment|app|application|pod|platform|provider|resource|instance|device|feature"
 )
 _PEOPLE = (
     "customer|user|person|passenger|passengers|patient|employee|contact|owner|guest|guests|recipient|sender|author"
@@ -60,6 +62,7 @@ _BUILT_IN: tuple[tuple[str, FieldKind], ...] = (
     ("(?:.*_)?(?:iban)", "iban"),
     ("(?:.*_)?(?:card_?number|cc_?number|pan|credit_card)", "card"),
     (
+        r"(?!(?:.*_)?(?:server|host|network|peer|source|destination|remote|local|bind|listen)_address)"
         "(?:.*_)?(?:street|street_?address|address_?line_?[0-9]?|address[0-9]?|home_address|postal_address|zip|zip_?code"
         "|post_?code|postal_?code)",
         "address",
