@@ -116,7 +116,7 @@ def context(case: Case, request: HttpRequest, kind: DecisionKind | None = None) 
         "checks": check_words.told(document, document.get(DETECT, {})) if document is not None else [],
         "events": sum(len(document.get(key, ())) for key in EVENTS) if document is not None else 0,
         "shown_differences": DIFFERENCES_SHOWN,
-        "to_read": _to_read(revision, document, kind or lead.kind, user, held) if raw.access.may else None,
+        "to_read": to_read(revision, document, kind or lead.kind, user, held) if raw.access.may else None,
     }
 
 
@@ -195,6 +195,12 @@ def _asked(
     )
 
 
+def asked_of(case: Case, revision: FixtureRevision, user: User, kind: DecisionKind, readable: bool) -> Asked:
+    """One decision about the case's revision. `readable`: the user's roles read it."""
+    held = access.roles_of(user, case.project)
+    return _asked(case, revision, user, kind, held, decisions.own_work(user, case), readable)
+
+
 def _lead(redaction: Asked, expectation: Asked, held: frozenset[Role]) -> Asked:
     """The decision that the bar at the top is about: the redaction, unless only the expectation is the reader's."""
     decides_redaction = not held.isdisjoint(DECIDES_REDACTION)
@@ -245,14 +251,14 @@ def gates_of(case: Case, user: User) -> list[GateRow]:
     return gate_rows.rows(case, found, "redaction_approved", may_propose=False)
 
 
-def _to_read(
+def to_read(
     revision: FixtureRevision,
     document: Mapping[str, Any] | None,
     kind: DecisionKind,
     user: User,
     held: frozenset[Role],
 ) -> ToRead:
-    """`document` is None where it is not open to the reader now."""
+    """What of the revision is read before the decision. `document` is None where it is not open to the reader now."""
     approval = decisions.last_approval(user, revision, kind)
     old = approval.revision if approval else _before(revision)
     if old is not None and not reading.access_to(old, user, held=held).open:

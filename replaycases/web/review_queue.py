@@ -23,6 +23,7 @@ from replaycases.cases.models import (
     Stage,
 )
 
+_SOONEST = (F("evidence_expires_at").asc(nulls_last=True), "stage_since", "number")
 DECIDERS = DECIDES_REDACTION | DECIDES_EXPECTATION
 
 
@@ -63,7 +64,7 @@ def waiting_cases(user: User, controls: Controls) -> QuerySet[Case]:
         # Their revisions apart: joined, the database reads all that there are before it takes a page of them.
         .select_related("project")
         .prefetch_related("current_revision")
-        .order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since", "number")
+        .order_by(*_SOONEST)
     )
 
 
@@ -82,6 +83,14 @@ def of_reader(cases: QuerySet[Case], user: User, controls: Controls) -> QuerySet
         | Q(project__in=expectations, expectation_approved=False)
         | decisions.is_work_of(user)
     )
+
+
+def redactions_for(user: User) -> list[str]:
+    """The cases whose redaction waits for the user, by their readable ids, in the order of the queue. One query."""
+    theirs = Membership.objects.filter(user=user, role__in=DECIDES_REDACTION).values("project")
+    waiting = Case.objects.filter(stage=Stage.IN_REVIEW, current_revision__isnull=False, project__in=theirs)
+    soonest = waiting.exclude(decisions.is_work_of(user)).order_by(*_SOONEST)
+    return [f"{key}-{number}" for key, number in soonest.values_list("project__key", "number")]
 
 
 def rows(cases: Sequence[Case], user: User, controls: Controls) -> list[Waiting]:

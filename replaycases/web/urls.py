@@ -8,6 +8,8 @@ from django.urls import path, register_converter
 from replaycases.web.captures import urls as captures
 from replaycases.web.converters import CaseIdConverter, ProjectKeyConverter
 from replaycases.web.findings import urls as findings
+from replaycases.web.redactions import deciding
+from replaycases.web.redactions import views as redactions
 from replaycases.web.views import (
     account,
     audit,
@@ -100,6 +102,25 @@ urlpatterns = [
     path("cases/<case_id:case_id>/revisions/<int:number>/document/", revisions.document, name="revision_document"),
     path("cases/<case_id:case_id>/comments/<uuid:pk>/resolution/", reviews.resolve_comment, name="comment_resolution"),
     path("cases/<case_id:case_id>/review/", reviews.case_review, name="case_review"),
+    path("cases/<case_id:case_id>/review/redaction/", redactions.redaction_review, name="redaction_review"),
+    path(
+        "cases/<case_id:case_id>/review/redaction/values/<int:number>/",
+        redactions.redaction_value,
+        name="redaction_value",
+    ),
+    path("cases/<case_id:case_id>/redactions/", redactions.redact, name="redaction_list"),
+    path("cases/<case_id:case_id>/redactions/<uuid:pk>/seen/", redactions.mark_seen, name="redaction_seen"),
+    path("cases/<case_id:case_id>/redaction-rules/", deciding.add_rule, name="redaction_rule_list"),
+    path(
+        "cases/<case_id:case_id>/redaction-rules/<uuid:pk>/withdrawal/",
+        deciding.withdraw_rule,
+        name="redaction_rule_withdrawal",
+    ),
+    path("cases/<case_id:case_id>/waivers/", deciding.ask_waiver, name="waiver_list"),
+    path(
+        "cases/<case_id:case_id>/waivers/<uuid:pk>/confirmation/", deciding.confirm_waiver, name="waiver_confirmation"
+    ),
+    path("cases/<case_id:case_id>/waivers/<uuid:pk>/ending/", deciding.end_waiver, name="waiver_ending"),
     path("cases/<case_id:case_id>/review/redaction-approval/", reviews.redaction_approval, name="redaction_approval"),
     path("cases/<case_id:case_id>/review/redaction-return/", reviews.redaction_return, name="redaction_return"),
     path(

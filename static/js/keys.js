@@ -1,7 +1,9 @@
 // Keys: d first divergence, n and p next and previous difference, j and k next and previous item of the queue, a and r
-// the confirmation of an approval and the form of a return, ? the list of keys.
-// A key only moves the focus or opens a page that asks once more; it never acts.
-const DIFFERENCES = "tr.chg";
+// the confirmation of an approval and the form of a return, f the next finding, v what the focus is on was seen, ? the
+// list of keys.
+// A key only moves the focus, notes that something was looked at or opens a page that asks once more; it never decides.
+const DIFFERENCES = "tr.chg, tr.opn";
+const FINDINGS = "[data-finding]";
 const ITEMS = "[data-item]";
 
 document.addEventListener("keydown", (event) => {
@@ -10,8 +12,10 @@ document.addEventListener("keydown", (event) => {
     d: toDivergence,
     n: () => step(DIFFERENCES, 1),
     p: () => step(DIFFERENCES, -1),
-    j: () => step(ITEMS, 1),
-    k: () => step(ITEMS, -1),
+    j: () => follow("j") || step(ITEMS, 1),
+    k: () => follow("k") || step(ITEMS, -1),
+    f: () => step(FINDINGS, 1),
+    v: markSeen,
     a: () => follow("a"),
     r: () => follow("r"),
     "?": showSheet,
@@ -35,13 +39,25 @@ function toDivergence() {
 function step(places, by) {
   const found = [...document.querySelectorAll(places)];
   if (found.length === 0) return;
-  const here = found.indexOf(document.activeElement.closest(places));
+  const here = found.indexOf(current(places));
   const next = here === -1 ? (by === 1 ? 0 : found.length - 1) : (here + by + found.length) % found.length;
   focusOn(found[next]);
 }
 
+// What has the focus, else what the address names.
+function current(places) {
+  return document.activeElement.closest(places) ?? document.querySelector(":target")?.closest(places) ?? null;
+}
+
 function follow(key) {
-  document.querySelector(`a[data-key='${key}']`)?.click();
+  const link = document.querySelector(`a[data-key='${key}']`);
+  link?.click();
+  return link !== null;
+}
+
+function markSeen() {
+  const button = current(DIFFERENCES)?.querySelector("button[data-key='v']");
+  if (button) button.form.requestSubmit(button);
 }
 
 function focusOn(element) {

@@ -31,6 +31,8 @@ PK = {
     "proposal_confirmation": "proposals",
     "proposal_refusal": "proposals",
     "proposal_withdrawal": "proposals",
+    "redaction_rule_withdrawal": "redaction-rules",
+    "redaction_seen": "redactions",
     "role_revocation": "memberships",
     "rule_state": "capture-rules",
     "team": "teams",
@@ -38,6 +40,8 @@ PK = {
     "team_name": "teams",
     "token_revocation": "tokens",
     "trace_capture": "traces",
+    "waiver_confirmation": "waivers",
+    "waiver_ending": "waivers",
 }
 NUMBER = {
     "comparison": Comparison,
@@ -45,6 +49,7 @@ NUMBER = {
     "run": Run,
     "run_manifest": Run,
     "run_voiding": Run,
+    "redaction_value": None,
     "revision": None,
     "revision_differences": None,
     "revision_comments": None,

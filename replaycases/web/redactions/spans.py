@@ -1,0 +1,108 @@
+"""Where in the lines of a redaction its changed spans, its open findings and its pages are, by the numbers under which
+a reviewer has seen them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from replaycases.cases import seen_spans
+from replaycases.redaction.changes import Change, Seam
+from replaycases.redaction.record import Open, Record
+from replaycases.web.redactions.lines import Line, Lines, Renamed
+
+Address = tuple[str, bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A replaced span. `seam` is None for a member that a person left out."""
+
+    number: int
+    change: Change
+    seam: Seam | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAt:
+    """An open finding; `number` is the one under which it is seen, `index` its place in the record."""
+
+    number: int
+    index: int
+    one: Open
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spans:
+    """Of one redaction, by where they stand."""
+
+    record: Record
+    changed: Mapping[Address, Sequence[Span]] = field(repr=False)
+    gone: Mapping[str, Span] = field(repr=False)
+    open: Mapping[Address, Sequence[OpenAt]] = field(repr=False)
+
+    def of_line(self, line: Line) -> Sequence[Span]:
+        if line.sort == "gone":
+            found = self.gone.get(line.source or "")
+            return (found,) if found else ()
+        return self.changed.get((line.pointer or "", line.sort == "key"), ()) if line.pointer is not None else ()
+
+    def open_at(self, line: Line) -> Sequence[OpenAt]:
+        """By its place in the redacted document, else by that in the raw one, from which a suggestion may come."""
+        in_key = line.sort == "key"
+        places = dict.fromkeys(place for place in (line.pointer, line.source) if place is not None)
+        return next((found for place in places if (found := self.open.get((place, in_key)))), ())
+
+    def page(self, number: int) -> int:
+        """The number under which a page of values is seen."""
+        return seen_spans.first_page(self.record) + number
+
+    def renamed(self) -> Renamed:
+        named = {change.source: change.pointer for change in self.record.changes if change.in_key and change.pointer}
+        return Renamed(
+            names={source: _name(pointer) for source, pointer in named.items()},
+            shown={one.place.pointer for one in self.record.open if one.place.in_key},
+        )
+
+
+def of(record: Record) -> Spans:
+    changed: defaultdict[Address, list[Span]] = defaultdict(list)
+    gone: dict[str, Span] = {}
+    for span in _numbered(record):
+        change = span.change
+        if change.pointer is None or span.seam is None:
+            gone[change.source] = span
+        else:
+            changed[change.pointer, change.in_key].append(span)
+    found: defaultdict[Address, list[OpenAt]] = defaultdict(list)
+    first = seen_spans.first_open(record)
+    for index, one in enumerate(record.open):
+        found[one.place.pointer, one.place.in_key].append(OpenAt(number=first + index, index=index, one=one))
+    return Spans(record=record, changed=changed, gone=gone, open=found)
+
+
+def span_of(record: Record, number: int) -> Span | None:
+    """The changed span of that number."""
+    return next((span for span in _numbered(record) if span.number == number), None)
+
+
+def places(lines: Lines, spans: Spans) -> dict[int, int]:
+    """The line at which each changed span and each open finding stands."""
+    found: dict[int, int] = {}
+    for number, line in enumerate(lines.lines):
+        for number_of in (*(one.number for one in spans.of_line(line)), *(one.number for one in spans.open_at(line))):
+            found.setdefault(number_of, number)
+    return found
+
+
+def _numbered(record: Record) -> Iterator[Span]:
+    number = 0
+    for change in record.changes:
+        for seam in change.seams or (None,):
+            yield Span(number=number, change=change, seam=seam)
+            number += 1
+
+
+def _name(pointer: str) -> str:
+    return pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")

@@ -1,0 +1,105 @@
+"""The privacy reviewer's page, and what is noted on it: a redaction, a new look, what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from replaycases.cases import policies, reading, redacting, redaction_rows, seen_spans
+from replaycases.cases.models import Case, FixtureRevision
+from replaycases.web import revision_page
+from replaycases.web.forms_review import ReturnForm
+from replaycases.web.redactions import loading, page
+from replaycases.web.redactions.forms import RedactForm, SeenForm
+from replaycases.web.redactions.value_page import render_value
+from replaycases.web.scope import CaseId, case_or_404, user_of
+
+
+@login_required
+@require_safe
+def redaction_review(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    return render_review(request, case_or_404(request, case_id))
+
+
+@login_required
+@require_safe
+def redaction_value(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
+    """One value, by the number of its line, and what can be decided of it."""
+    return render_value(request, case_or_404(request, case_id), number)
+
+
+def render_review(
+    request: HttpRequest, case: Case, *, form: ReturnForm | None = None, refused: ValidationError | None = None
+) -> HttpResponse:
+    """The page. `form` is a return that was refused, `refused` any other form that was (422)."""
+    if case.current_revision is None:
+        return render(request, "reviews/empty.html", revision_page.docket_of(case, "review"))
+    context = page.context(case, request)
+    context["returning"] = form or ReturnForm(initial=seen_of(context["revision"]), auto_id="redaction-%s")
+    context["refused"] = refused.messages if refused is not None else []
+    status = 422 if form is not None or refused is not None else 200
+    return render(request, "redactions/detail.html", context, status=status)
+
+
+def seen_of(revision: FixtureRevision) -> dict[str, object]:
+    """What a form about this revision carries of it."""
+    return {"revision": revision.number, "content_hash": revision.content_hash}
+
+
+@login_required
+@require_POST
+def redact(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    """Replace what is found, or look at the revision again."""
+    case, user = case_or_404(request, case_id), user_of(request)
+    policies.require(case, user, "redact")
+    form = RedactForm(request.POST)
+    if not form.is_valid():
+        return render_review(request, case, refused=ValidationError("Open the review again and redact from there."))
+    number = form.cleaned_data["revision"]
+    if form.cleaned_data["how"] == "look":
+        redacting.look_again(user, case=case, seen_revision=number)
+        messages.success(request, f"Revision {number} was looked through under the policy in force.")
+    else:
+        made = redacting.redact(user, case=case, seen_revision=number)
+        told = f"It is redacted: revision {made.number}." if made.number != number else "Nothing had to be replaced."
+        messages.success(request, told)
+    return redirect("redaction_review", case.readable_id)
+
+
+@login_required
+@require_POST
+def mark_seen(request: HttpRequest, case_id: CaseId, pk: UUID) -> HttpResponse:
+    """The reader looked at these places. A script is told how much is left, a browser is led back to where it was."""
+    case, user = case_or_404(request, case_id), user_of(request)
+    redaction = loading.redaction_or_404(request, case, pk)
+    reading.require_open(redaction.revision, user)
+    loading.require_newest(redaction, redaction_rows.newest(redaction.revision), case)
+    form = SeenForm({**request.POST.dict(), "line": request.GET.get("line", "")})
+    if not form.is_valid():
+        return render_review(
+            request, case, refused=ValidationError(form.errors.as_data().get("spans", ["Look again."]))
+        )
+    said = form.cleaned_data
+    try:
+        seen = seen_spans.mark(user, redaction=redaction, spans=said["spans"])
+    except ValidationError as refused:
+        return render_review(request, case, refused=refused)
+    if request.accepts("text/html"):
+        return redirect(_back(case, said))
+    why = seen_spans.why_not_approve(user, redaction)
+    return JsonResponse({"seen": len(seen), "of": redaction.spans, "why": why})
+
+
+def _back(case: Case, said: Mapping[str, Any]) -> str:
+    address = page.address(case, page=(said["page"] or 1) - 1)
+    if said["show"]:
+        address += f"{'&' if '?' in address else '?'}show=all"
+    return f"{address}#row-{said['line']}" if said["line"] is not None else f"{address}#values"
