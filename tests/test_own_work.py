@@ -181,6 +181,7 @@ def test_somebody_else_with_the_role_approves_it(of: People, kind: str, way: str
     """So that a refusal above says something. Being a superuser beside it changes nothing."""
     case = factories.in_review(of)
     other = factories.everyone(of.project)
+    factories.see_everything(other, case)
     if way == "page":
         superuser(other)
     assert WAYS[way](approval(kind, case), other)

@@ -10,8 +10,8 @@ from django.db import transaction
 
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import archives, details, intake, jobs, people, registry
-from replaycases.cases.demo_cases import INCIDENTS, Incident
+from replaycases.cases import archives, details, intake, jobs, people, redaction_policies, registry
+from replaycases.cases.demo_cases import INCIDENTS, POLICY, Incident
 from replaycases.cases.models import Boundary, Case, FixtureRevision, Implementation
 
 KEY = "DEMO"
@@ -46,6 +46,9 @@ def load(examples: Path) -> Project:
         for name, _, roles in PEOPLE:
             for role in (*roles, Role.VIEWER):
                 Membership.objects.get_or_create(project=project, user=by_name[name], role=role)
+    if redaction_policies.current(project) is None:
+        note = "The shop and its ids are made up; what a customer is called is replaced."
+        redaction_policies.save(by_name["privacy"], project=project, data=POLICY, note=note, seen=0)
     for name, members in TEAMS.items():
         _team(by_name, project, name, members)
     versions = {name: _implementation(by_name["engineer"], project, examples, name) for name in ("affected", "fixed")}
@@ -123,6 +126,9 @@ def _fixture(folder: Path, incident: Incident) -> bytes:
     if incident.name == incident.source:
         return data
     document = {**json.loads(data), "case_id": incident.name, "incident_id": incident.incident_id}
+    if incident.message:
+        document["identity"] = {**document["identity"], **incident.personal}
+        document["input"] = {**document["input"], "message": incident.message}
     return json.dumps(document, indent=2, ensure_ascii=False).encode()
 
 

@@ -29,7 +29,8 @@ class Incident:
     """`source` is the fixture of examples/incidents behind it, "" where there is none; under another `name` it is a
     copy of that fixture with its own case_id. `controls` maps file names of the source to outcome types. `history` is
     how many runs its stay in nonblocking gets. `dependency` is the team that owns the dependency, `acceptance` what its
-    owner says of it."""
+    owner says of it. `personal` is what the capture held of a customer, beside the example's identity claims, and
+    `message` what they wrote."""
 
     name: str
     incident_id: str
@@ -46,6 +47,8 @@ class Incident:
     acceptance: Acceptance = Acceptance.UNKNOWN
     evidence_days: int | None = None
     security_incident: bool = False
+    personal: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""
 
 
 _REFUND = {
@@ -59,6 +62,12 @@ _SHIPMENT = {
     "rejected": OutcomeType.REJECTION,
     "timeout-before-acceptance": OutcomeType.TIMEOUT,
     "never-known": OutcomeType.UNCERTAIN,
+}
+
+# What is replaced in the demo: everything but the ids of a shop that does not exist.
+POLICY: Mapping[str, object] = {
+    "fields": [{"key": key, "kind": "keep"} for key in ("*_id", "id", "subject", "idempotency_key")],
+    "allowed": ["mira.new@customer.example"],
 }
 
 INCIDENTS = (
@@ -143,6 +152,16 @@ INCIDENTS = (
         deciding_evidence="The two attempts carry different idempotency keys.",
         goal="in_review",
         dependency="Warehouse",
+        personal={
+            "customer_name": "Jana Lindqvist",
+            "email": "jana.lindqvist@post.test",
+            "phone": "+44 20 7946 0958",
+            "card_number": "4111 1111 1111 1111",
+        },
+        message=(
+            "Please send ord-8841 to my home address, I have paid with 4111 1111 1111 1111. "
+            "Jana Lindqvist, jana.lindqvist@post.test"
+        ),
     ),
     Incident(
         name="recovery-after-hours",

@@ -15,7 +15,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import Project
-from replaycases.cases import dependency, lanes, lifecycle, proposals
+from replaycases.cases import (
+    dependency,
+    jobs,
+    lanes,
+    lifecycle,
+    proposals,
+    raw_reads,
+    redacting,
+    redaction_rows,
+    seen_spans,
+)
 from replaycases.cases.demo import KEY, People, cast
 from replaycases.cases.demo_cases import INCIDENTS, Goal, Incident
 from replaycases.cases.models import (
@@ -34,6 +44,7 @@ from replaycases.cases.models import (
     RunState,
 )
 from replaycases.cases.policies import InvalidTransition
+from replaycases.verdict.sides import FEWEST_RESULTS
 
 State = Literal["moved", "waiting", "settled"]
 
@@ -104,8 +115,20 @@ def _submit(people: People, case: Case, incident: Incident) -> None:
     lifecycle.submit(people["responder"], case=case, fixture_hash=_revision(case).fixture_hash)
 
 
+def _redact(people: People, case: Case, incident: Incident) -> None:
+    """Somebody who does not approve it replaces what must go, and has the affected version replayed on what is left."""
+    redacting.redact(people["responder"], case=case, seen_revision=_revision(case).number)
+    case.refresh_from_db()
+    affected = case.provenance.affected
+    assert affected is not None
+    jobs.request_run_set(people["engineer"], revision=_revision(case), implementation=affected, size=FEWEST_RESULTS)
+
+
 def _approve_redaction(people: People, case: Case, incident: Incident) -> None:
     seen = _revision(case)
+    looked = redaction_rows.require_newest(seen)
+    raw_reads.begin(people["privacy"], case=case, reason="I read every place before I approve the redaction.")
+    seen_spans.mark(people["privacy"], redaction=looked, spans=range(looked.spans))
     lifecycle.approve_redaction(
         people["privacy"],
         case=case,
@@ -161,6 +184,12 @@ def _promote(lane: LaneName, note: str) -> Callable[[People, Case, Incident], No
     return act
 
 
+def _nothing_to_go(case: Case) -> bool:
+    """Whether the first revision holds nothing that must go, or somebody saw to it."""
+    found = redaction_rows.newest(_revision(case))
+    return found is not None and (found.source is not None or not found.open)
+
+
 def _asked_for_history(case: Case) -> bool:
     """By a person; a lane's schedule asks by itself."""
     return RunSet.objects.filter(lane_entry__case=case, requested_by__isnull=False).exists()
@@ -206,7 +235,10 @@ def _ask_for_longer_life(people: People, case: Case, incident: Incident) -> None
     )
 
 
-_REVIEW = (Step(done=_happened("case.submitted"), act=_submit),)
+_REVIEW = (
+    Step(done=_happened("case.submitted"), act=_submit),
+    Step(done=_nothing_to_go, act=_redact),
+)
 _REDACTION = (*_REVIEW, Step(done=_decided(DecisionKind.REDACTION), act=_approve_redaction))
 _REPRODUCED = (
     *_REDACTION,

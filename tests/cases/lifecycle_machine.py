@@ -108,6 +108,7 @@ class Lifecycle(RuleBasedStateMachine):
         super().__init__()
         self.model, self.turn = Model(), 0
         self.pending: dict[Any, tuple[str, int]] = {}
+        self.looked: set[tuple[int, int]] = set()
         self.kept = transaction.savepoint()
 
     def teardown(self) -> None:
@@ -279,14 +280,21 @@ class Lifecycle(RuleBasedStateMachine):
         return self.case.revisions.get(number=number or self.model.now)
 
     @mostly("in_review")
-    @rule(somebody=who, back=st.sampled_from([0, 0, 0, 1, 2]), token=tokens)
-    def approve_redaction(self, somebody: tuple[int, bool], back: int, token: bool) -> None:
+    @rule(
+        somebody=who, back=st.sampled_from([0, 0, 0, 1, 2]), looked=st.sampled_from([True, True, False]), token=tokens
+    )
+    def approve_redaction(self, somebody: tuple[int, bool], back: int, looked: bool, token: bool) -> None:
         person = self.pick(somebody, "redaction")
-        shown = self.seen(max(1, self.model.now - back))
+        now, shown = self.model.now, self.seen(max(1, self.model.now - back))
+        if looked and self.model.stage == "in_review" and self.roles[person] & MAY["redaction"]:
+            factories.see_everything(self.people[person], self.case)
+            self.looked.add((person, now))
+        # What somebody edited is red by itself; of the first revision red was asked for before the review.
+        shows_bug = now == 1 or now in self.model.red
         if self.attempt(
             person,
             "redaction",
-            self.model.stage == "in_review" and shown.number == self.model.now,
+            self.model.stage == "in_review" and shown.number == now and shows_bug and (person, now) in self.looked,
             self.deed("redaction", revision=shown.number, content_hash=shown.content_hash),
             own=False,
             token=token,
@@ -510,6 +518,7 @@ class Lifecycle(RuleBasedStateMachine):
             model.stage = "in_review"
         elif model.stage == "in_review":
             now = self.seen()
+            factories.see_everything(of.privacy, case)
             self.must(of.privacy, self.deed("redaction", revision=now.number, content_hash=now.content_hash))
             model.stage, model.redaction = "redaction_approved", True
         elif model.stage == "redaction_approved":

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.core.management import call_command
 
 from replaycases.accounts.models import Membership, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import comparing, demo, demo_cases, demo_walk, events, executing, lifecycle
+from replaycases.cases import comparing, demo, demo_cases, demo_walk, events, executing, gates, lifecycle
 from replaycases.cases.management.commands import demo as demo_command
 from replaycases.cases.models import (
     AuditEvent,
@@ -24,6 +25,7 @@ from replaycases.cases.models import (
     RunState,
     Stage,
 )
+from tests import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
 
@@ -133,10 +135,13 @@ def test_whoever_takes_it_on_says_once_what_it_waits_for(monkeypatch: pytest.Mon
     """A worker is busy for a while, and then comes."""
     _one(monkeypatch, "in_review")
     _demo()
-    pauses = iter([lambda: None, lambda: None, _replay])
+    pauses = itertools.chain([lambda: None, lambda: None], itertools.repeat(_replay))
     monkeypatch.setattr(demo_command, "sleep", lambda seconds: next(pauses)())
     assert _demo("--advance").count("wait for their replays") == 1
-    assert Case.objects.get().stage == Stage.IN_REVIEW
+    case = Case.objects.select_related("current_revision").get()
+    assert (case.stage, factories.revision(case).number) == (Stage.IN_REVIEW, 2)
+    privacy = User.objects.get(username="privacy")
+    assert not any(gate.blocks for gate in gates.gates_of(case, "redaction_approved", actor=privacy))
 
 
 def test_without_a_demo_there_is_nothing_to_take_on() -> None:
