@@ -73,9 +73,10 @@ def record(page: Page) -> None:
     page.get_by_label("Case id").fill("refund-claimed")
     page.get_by_label("Incident", exact=True).fill("INC-7")
     page.get_by_label("Frozen time").fill("2026-11-01T09:00:00+01:00")
+    page.get_by_role("group", name="create_refund").get_by_text("It has an effect").click()
     page.get_by_label("Action, create_refund").fill("refund")
     page.get_by_label("Refused where the answer matches, create_refund").fill("^Error")
-    page.get_by_role("button", name="Save and go on").click()
+    page.get_by_role("button", name="Save and go on").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Expectation")
 
 
@@ -171,7 +172,8 @@ def test_no_page_of_a_capture_has_a_fault_that_axe_finds(
     faults["offers"] = axe_faults(page, axe)
     page = made.open("/captures/RC-T1/runs/0/draft/")
     page.get_by_label("Identity claims").fill("{")
-    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Save", exact=True).first.click()
+    page.locator(".effect summary").first.click()
     faults["malformed"] = axe_faults(page, axe)
     made.context.close()
     assert {name: found for name, found in faults.items() if found} == {}
