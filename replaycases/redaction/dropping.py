@@ -62,7 +62,7 @@ def additions(
     """What a redacted document says of what was left out, each part with its pointer. `pointer_in` leads to the dropped
     member in the redacted document."""
     said: list[tuple[str, JSON]] = []
-    if frame.version == "2.0":
+    if cut_out.dropped and frame.version == "2.0":
         there = len(document.get(MISSING, ()))
         for at, rule in enumerate(cut_out.dropped):
             said.append((f"/{MISSING}/{there + at}", _gap(pointer_in(rule), rule)))
@@ -119,16 +119,20 @@ def _may_go(document: JSON, pointer: str, frame: Frame) -> bool:
 
 
 def _not_required(document: JSON, drops: list[ManualRule], frame: Frame) -> tuple[list[ManualRule], list[ManualRule]]:
-    """Those without which the fixture is as valid as it was, and the others."""
+    """Those without which the fixture is as valid as it was, and the others. All of them where that cannot be told: a
+    lone surrogate stands in it."""
     if not drops or not frame.version:
         return drops, []
-    before = _faults(document)
-    if _faults(_recorded(document, drops, frame)) <= before:
-        return drops, []
-    kept: list[ManualRule] = []
-    for rule in drops:
-        if _faults(_recorded(document, [*kept, rule], frame)) <= before:
-            kept.append(rule)
+    try:
+        before = _faults(document)
+        if _faults(_recorded(document, drops, frame)) <= before:
+            return drops, []
+        kept: list[ManualRule] = []
+        for rule in drops:
+            if _faults(_recorded(document, [*kept, rule], frame)) <= before:
+                kept.append(rule)
+    except UnicodeEncodeError:
+        return [], drops
     return kept, [rule for rule in drops if rule not in kept]
 
 

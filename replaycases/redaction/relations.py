@@ -153,11 +153,11 @@ class _Facts:
                 yield self._fact("name", sorted(members))
 
     def order(self) -> Iterator[Fact]:
-        groups: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+        groups: dict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
         for (kind, text), index in self._telling.items():
             start, digits = split(text)
             if kind == "id" and digits:
-                groups[start, len(digits)].append((int(digits), index))
+                groups[start, len(digits)].append((digits, index))
         for group in groups.values():
             if len(group) > 1:
                 yield self._fact("order", [index for _, index in sorted(group)])

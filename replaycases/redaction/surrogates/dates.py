@@ -10,6 +10,9 @@ from replaycases.redaction.surrogates.draws import Draw
 FEWEST, MOST = 26, 260
 """Weeks by which a case may be moved into the past."""
 
+LONGEST = 60
+"""Characters of a date with its time; a longer text is no date."""
+
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -25,6 +28,9 @@ _FORMS = (
     re.compile(r"(?P<d>[0-9]{1,2})(?P<a>[./-])(?P<m>[0-9]{1,2})(?P<b>[./-])(?P<y>[0-9]{4})"),
 )
 
+_TIME = re.compile(r"(?:(?:,? +| *[T] *)[0-9:.,]+)?(?: *(?:Z|UTC|GMT|[AaPp]\.?[Mm]\.?))?(?: *[+-][0-9:]{2,6})?\s*")
+"""What may follow a day in a text that is a date: a time, and a zone."""
+
 
 def weeks(key: bytes, attempt: int) -> int:
     """By how many weeks the dates of the case with this key are moved back."""
@@ -32,26 +38,30 @@ def weeks(key: bytes, attempt: int) -> int:
 
 
 def parsed(text: str) -> date | None:
-    """The day that `text` begins with, or None. Day before month where both are numbers, unless only the other fits."""
-    for form in _FORMS:
-        match = form.match(text.strip())
-        if match:
-            return _day(match)
-    return None
+    """The day that `text` is, whatever time of it, or None. Day before month where both are numbers, unless only the
+    other fits."""
+    match = _match(text)
+    return _day(match) if match else None
 
 
 def moved(text: str, by: int) -> str:
-    """`text` with the day that it begins with moved back by `by` weeks, in its own form; what follows stays.
+    """`text` with its day moved back by `by` weeks, in its own form; the time of day stays.
 
-    Raises ValueError where it begins with no day.
+    Raises ValueError where it is no date.
     """
+    match = _match(text)
+    day = _day(match) if match else None
+    if match is None or day is None:
+        raise ValueError("the text is no date")
+    return text[: match.start()] + _written(match, day - timedelta(weeks=by)) + text[match.end() :]
+
+
+def _match(text: str) -> re.Match[str] | None:
+    if len(text) > LONGEST:
+        return None
     lead = len(text) - len(text.lstrip())
-    for form in _FORMS:
-        match = form.match(text, lead)
-        day = _day(match) if match else None
-        if match and day:
-            return text[:lead] + _written(match, day - timedelta(weeks=by)) + text[match.end() :]
-    raise ValueError("the text begins with no day")
+    matches = (form.match(text, lead) for form in _FORMS)
+    return next((match for match in matches if match and _TIME.fullmatch(text, match.end())), None)
 
 
 def _day(match: re.Match[str]) -> date | None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 
+_AT_ONCE = 18
+"""Digits that are drawn as one number."""
+
 
 class Draw:
     """An endless row of choices that is decided by a key and a label, and by nothing else."""
@@ -35,4 +38,5 @@ class Draw:
 
     def digits(self, count: int) -> str:
         """`count` decimal digits."""
-        return str(self.below(10**count)).zfill(count) if count else ""
+        pieces = [min(_AT_ONCE, count - at) for at in range(0, count, _AT_ONCE)]
+        return "".join(str(self.below(10**width)).zfill(width) for width in pieces)

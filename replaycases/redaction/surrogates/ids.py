@@ -22,7 +22,8 @@ PREFIXES = frozenset(
 """What issuers put before an id to say what it is. Only these stay: another first part may be a name."""
 
 _PART = re.compile(r"[A-Za-z0-9]+")
-_ENDS_IN_DIGITS = re.compile(r"(.*?)([0-9]+)\Z", re.DOTALL)
+MOST_DIGITS = 18
+"""Digits that tell an order; a longer row of them is no number that grows."""
 
 
 def identifier(text: str, words: Words, draw: Draw, *, with_prefix: bool) -> str:
@@ -39,9 +40,11 @@ def identifier(text: str, words: Words, draw: Draw, *, with_prefix: bool) -> str
 
 
 def split(text: str) -> tuple[str, str]:
-    """`text` as what stands before the digits that it ends in, and these digits ("" where there are none)."""
-    match = _ENDS_IN_DIGITS.match(text)
-    return (match[1], match[2]) if match else (text, "")
+    """`text` as what stands before the digits that it ends in, and these digits: "" where there are none, or more than
+    a number has."""
+    start = text.rstrip(string.digits)
+    digits = text[len(start) :]
+    return (start, digits) if len(digits) <= MOST_DIGITS else (text, "")
 
 
 def _replaced(part: str, words: Words, draw: Draw) -> str:

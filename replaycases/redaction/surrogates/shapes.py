@@ -14,6 +14,9 @@ from replaycases.redaction.surrogates.ids import alike
 
 _TEST_RANGES = {"4": "400000", "5": "555555", "2": "222300", "3": "370000", "6": "601100"}
 _NOBODYS_CARDS = "999999"
+LONGEST = 320
+"""Characters of the longest value with a shape, an e-mail address."""
+
 _FEWEST = {"card": 4, "ssn": 4, "phone": 4}
 """Digits from which a text can be made over as one of these."""
 
@@ -38,6 +41,8 @@ _PRIVATE = tuple(
 def has_shape(kind: Kind, text: str) -> bool:
     """Whether `text` is what values of this kind look like, so that a surrogate can be made after it. A field says what
     kind a value is, and a person too, whatever it looks like."""
+    if len(text) > LONGEST:
+        return False
     bare = "".join(character for character in text if character.isalnum())
     match kind:
         case "uuid":

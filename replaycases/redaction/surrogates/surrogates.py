@@ -26,6 +26,9 @@ LIKE_ITS_KIND = 60
 WITH_WORDS = 80
 """Tries after which the placeholder has no words: they may be originals."""
 
+MOST_MORE = 15
+"""Digits after the first one up to which a number is read as what it is by every reader of JSON."""
+
 HELD = 3
 """Characters from which no original may stand in a surrogate that a person chose, not even within a word."""
 
@@ -129,7 +132,8 @@ class Surrogates:
     def _made(self, kind: Kind, text: str, owner: Owner, attempt: int) -> str:
         draw = Draw(self._key, *_label(owner), attempt)
         if owner[:2] in self._numeric and attempt >= WITH_PREFIX:
-            return str(1 + draw.below(9)) + draw.digits(max(len(text) - 1, 0) + attempt // LIKE_ITS_KIND)
+            more = max(len(text) - 1, 0) + attempt // LIKE_ITS_KIND
+            return str(1 + draw.below(8)) + draw.digits(min(more, MOST_MORE))
         if attempt >= LIKE_ITS_KIND:
             return f"[removed {kind} {draw.digits(6)}]" if attempt < WITH_WORDS else f"[{draw.digits(8)}]"
         if kind == "secret":
