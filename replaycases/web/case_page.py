@@ -1,4 +1,5 @@
-"""What the case page shows, from rows alone: no evidence bytes are read to draw it, and at most twelve queries."""
+"""What the case page shows, from rows alone: no evidence bytes are read to draw it. At most twelve queries, and those
+of the next stage's gates for who may take the case there: a step that would be refused is not offered."""
 
 from __future__ import annotations
 
@@ -168,7 +169,7 @@ def cases_for(user: User) -> QuerySet[Case]:
 
 
 def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[str, Any]:
-    """What cases/detail.html shows but its forms. Eight queries, and up to four for the gates of the next stage."""
+    """What cases/detail.html shows but its forms. Eight queries, and up to seven for the gates of the next stage."""
     held = access.roles_of(user, case.project)
     own_work = decisions.own_work(user, case)
     actions = actions_of(case, user, held, own_work)
