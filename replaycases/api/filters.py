@@ -28,10 +28,14 @@ from replaycases.cases.models import (
     LaneEntry,
     Notification,
     Proposal,
+    Redaction,
+    RedactionPolicy,
+    RedactionRule,
     ReviewComment,
     ReviewFlag,
     Run,
     RunSet,
+    Waiver,
 )
 
 
@@ -247,3 +251,35 @@ class AuditFilter(OfProject):
     class Meta:
         model = AuditEvent
         fields = ["project", "case", "actor", "action", "object_id", "since", "until"]
+
+
+class RedactionPolicyFilter(OfProject):
+    class Meta:
+        model = RedactionPolicy
+        fields = ["project", "number"]
+
+
+class RedactionFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    case = django_filters.UUIDFilter(field_name="revision__case")
+
+    class Meta:
+        model = Redaction
+        fields = ["case", "revision", "policy"]
+
+
+class RedactionRuleFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filter has no types
+    case = django_filters.UUIDFilter(field_name="source__case")
+    standing = Standing("withdrawn_at")
+
+    class Meta:
+        model = RedactionRule
+        fields = ["case", "source", "action", "standing"]
+
+
+class WaiverFilter(OfCase):
+    open = Standing("ended_at")
+    waiting = Standing("confirmed_at")
+
+    class Meta:
+        model = Waiver
+        fields = ["project", "case", "redaction", "open", "waiting"]

@@ -28,6 +28,12 @@ from replaycases.api.views.people import (
     TokenViewSet,
 )
 from replaycases.api.views.raw_reads import RawReadViewSet
+from replaycases.api.views.redactions import (
+    RedactionPolicyViewSet,
+    RedactionRuleViewSet,
+    RedactionViewSet,
+    WaiverViewSet,
+)
 from replaycases.api.views.reviewing import (
     ClosingItemViewSet,
     DecisionViewSet,
@@ -52,6 +58,10 @@ RESOURCES: dict[str, type[ApiViewSet]] = {
     "revisions": RevisionViewSet,
     "controls": ControlViewSet,
     "raw-reads": RawReadViewSet,
+    "redaction-policies": RedactionPolicyViewSet,
+    "redactions": RedactionViewSet,
+    "redaction-rules": RedactionRuleViewSet,
+    "waivers": WaiverViewSet,
     "comments": CommentViewSet,
     "decisions": DecisionViewSet,
     "proposals": ProposalViewSet,

@@ -96,8 +96,9 @@ class Preview:
 
 
 def preview(actor: User, *, case: Case, data: Mapping[str, Any]) -> Preview:
-    """Nothing is kept. Raises PermissionDenied for who may not set the policy or not read the case, ValidationError for
-    a policy that is none."""
+    """Nothing is kept. Raises PermissionDenied for who may not set the policy or not read the case and for a program,
+    ValidationError for a policy that is none."""
+    policies.refuse_tokens(actor)
     access.require(actor, case.project, *SETS_REDACTION_POLICY)
     number = (redaction_policies.current(case.project) or RedactionPolicy(number=0)).number
     policy = redaction_policies.checked(case.project, data, number=number + 1)

@@ -15,7 +15,16 @@ from replaycases.cases import behalf, events, evidence, policies, reading, redac
 from replaycases.cases.models import FixtureRevision, RedactionRule, RuleAction
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.strict_json import parse
-from replaycases.redaction.manual import Action, ManualRule, PlaceUnknown, as_json, mac, rule_from, value_at
+from replaycases.redaction.manual import (
+    Action,
+    ManualRule,
+    ManualRuleInvalid,
+    PlaceUnknown,
+    as_json,
+    mac,
+    rule_from,
+    value_at,
+)
 from replaycases.redaction.places import Kind, Place
 from replaycases.redaction.report import place_of
 
@@ -75,6 +84,7 @@ def add(
         surrogate=surrogate,
         reason=why,
     )
+    _require_readable(rule)
     with transaction.atomic():
         case = policies.require_locked(source.case, actor, "redact")
         if RedactionRule.objects.filter(source=source, withdrawn_at=None).count() >= MOST_RULES:
@@ -133,6 +143,14 @@ def _require_whole(action: RuleAction, kind: Kind | None, other: Place | None, s
     }.get(action)
     if lacks is not None and lacks[2]:
         raise ValidationError({lacks[0]: lacks[1]})
+
+
+def _require_readable(rule: ManualRule) -> None:
+    """One that cannot be read again would be in the way of every redaction."""
+    try:
+        rule_from(as_json(rule))
+    except ManualRuleInvalid as invalid:
+        raise ValidationError({"action": invalid.problems}) from None
 
 
 def _event(actor: User, row: RedactionRule, action: str) -> None:

@@ -64,6 +64,16 @@ BY_PROGRAMS = {
 DECISIONS = {
     "POST cases/containments/",
     "POST cases/dependency-statements/",
+    "POST redaction-policies/",
+    "POST redactions/seen/",
+    "POST redaction-rules/",
+    "POST redaction-rules/withdrawal/",
+    "POST waivers/",
+    "POST waivers/confirmation/",
+    "POST waivers/ending/",
+    "POST cases/redactions/",
+    "POST cases/looks/",
+    "POST cases/redaction-previews/",
     "POST cases/redaction-decisions/",
     "POST cases/expectation-decisions/",
     "POST cases/promotions/",
@@ -314,7 +324,7 @@ def test_a_superusers_token_sees_only_its_own_project_too(world: World) -> None:
 def test_every_write_is_refused_to_somebody_whose_roles_do_not_reach_it(world: World) -> None:
     """A viewer of the project sees the object, and may do nothing with it."""
     client = client_of(world.team.viewer)
-    own = {"POST tokens/", "POST notifications/reading/", "POST promotion-previews/"}
+    own = {"POST tokens/", "POST notifications/reading/", "POST promotion-previews/", "POST redactions/seen/"}
     hidden = {"POST invitations/revocation/", "POST tokens/revocation/"}
     several = {"POST bulk-promotions/"}  # each row says why it stayed
     for route in WRITES:

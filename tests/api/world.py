@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Model
@@ -17,12 +18,14 @@ from replaycases.cases import (
     comments,
     details,
     drafts,
+    evidence,
     flags,
     incident_reports,
     invitations,
     people,
     proposals,
     raw_reads,
+    redaction_policies,
 )
 from replaycases.cases.models import (
     AuditEvent,
@@ -48,16 +51,25 @@ from replaycases.cases.models import (
     Origin,
     Proposal,
     RawRead,
+    Redaction,
+    RedactionPolicy,
+    RedactionRule,
     ReviewComment,
     ReviewFlag,
+    RuleAction,
     RuleKind,
     Run,
     RunSet,
+    Waiver,
 )
+from replaycases.redaction.manual import ManualRule, as_json
+from replaycases.redaction.places import Place
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, says, transcript, user
 
 HASH = "sha256:" + "0" * 64
+SOON = timedelta(days=3)
+RULE = ManualRule(id="1", action="keep", place=Place(pointer="/input", start=0, end=0), fits="0" * 64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +85,7 @@ class World:
 def build() -> World:
     team = factories.people(factories.project())
     administrator = factories.person(team.project, Role.ADMINISTRATOR)
+    redaction_policies.save(team.privacy, project=team.project, data={"dates": "shift"}, note="Our dates.", seen=0)
     case = factories.blocking(team)
     revision = factories.revision(case)
     comments.add(team.privacy, revision=revision, pointer="", text="Look at the order.")
@@ -108,6 +121,33 @@ def build() -> World:
     BufferedTrace.objects.create(
         project=team.project, trace_id="ab" * 16, first_at=now, last_at=now, token=ApiToken.objects.get()
     )
+    looked = Redaction.objects.get(revision=revision)
+    Waiver.objects.create(
+        case=case,
+        redaction=looked,
+        finding="0" * 64,
+        kind="email",
+        detector="personal:email",
+        place="/input",
+        reason="It is ours.",
+        until=now + SOON,
+        asked_by=team.privacy,
+        asked_at=now,
+    )
+    RedactionRule.objects.create(
+        source=revision,
+        action=RuleAction.KEEP,
+        place="/input",
+        body=evidence.store(
+            team.project,
+            json.dumps({"rule": as_json(RULE)}).encode(),
+            media_type=evidence.JSON_TYPE,
+            expires_at=now + SOON,
+        ),
+        reason="It is ours.",
+        added_by=team.responder,
+        added_at=now,
+    )
     return World(team=team, case=factories.fresh(case), objects=_objects(), bodies=_bodies(team, case))
 
 
@@ -127,6 +167,10 @@ MODELS: dict[str, type[Model]] = {
     "findings": IncidentReport,
     "captures": Capture,
     "cases": Case,
+    "redaction-policies": RedactionPolicy,
+    "redactions": Redaction,
+    "redaction-rules": RedactionRule,
+    "waivers": Waiver,
     "revisions": FixtureRevision,
     "controls": Control,
     "comments": ReviewComment,
@@ -198,6 +242,24 @@ def _bodies(team: factories.People, case: Case) -> dict[str, dict[str, Any]]:
             "seen": Draft.objects.get().choices.digest,
             **{name: factories.STATEMENT[name] for name in OF_RUN},
         },
+        "POST redaction-policies/": {"project": key, "policy": {"dates": "keep"}, "note": "They decide.", "seen": 1},
+        "POST redactions/seen/": {"spans": [0]},
+        "POST redaction-rules/": {
+            "source": str(revision.pk),
+            "action": "mark",
+            "kind": "text",
+            "place": {"pointer": "/input/message"},
+            "reason": "A name.",
+        },
+        "POST waivers/": {
+            "redaction": str(Redaction.objects.get().pk),
+            "open": ["0" * 64],
+            "reason": "It is ours.",
+            "until": (timezone.now() + SOON).isoformat(),
+        },
+        "POST cases/redactions/": {"seen_revision": revision.number},
+        "POST cases/looks/": {"seen_revision": revision.number},
+        "POST cases/redaction-previews/": {"policy": {"dates": "keep"}},
         "POST cases/": {"project": key, **factories.STATEMENT},
         "PATCH cases/": {"seen": details.statement_hash(case), "title": "Claimed a refund nobody had confirmed"},
         "PATCH cases/provenance/": {"covering_test": "tests/test_refunds.py"},

@@ -54,6 +54,7 @@ NUMBER = {
     "revision_differences": None,
     "revision_comments": None,
     "revision_document": None,
+    "redaction_policy_version": None,
 }
 # No object of a project stands behind these: who holds the secret of the address may come.
 BY_SECRET = {

@@ -48,6 +48,8 @@ PAGES = (
     "/cases/RC-1/demotion/",
     "/cases/RC-1/retirement/",
     "/cases/RC-1/overrides/?gate=red",
+    "/people/RC/redaction-policy/",
+    "/people/RC/redaction-policy/versions/new/",
     "/lanes/",
     "/lanes/RC/blocking/",
     "/lanes/RC/nonblocking/",

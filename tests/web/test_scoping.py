@@ -38,6 +38,7 @@ from replaycases.accounts.roles import (
     REVIEWS_AGAIN,
     SENDS_BACK,
     SETS_LANE_POLICY,
+    SETS_REDACTION_POLICY,
     STATES_ACCEPTANCE,
     SUBMITS,
     VOIDS_RUN_SETS,
@@ -97,6 +98,8 @@ WHO: dict[str, frozenset[Role]] = {
     "case_overrides": PROPOSES_OVERRIDES,
     "lane_policy": SETS_LANE_POLICY,
     "lane_promotion": PROMOTES,
+    "redaction_policy_version_list": SETS_REDACTION_POLICY,
+    "redaction_policy_preview": SETS_REDACTION_POLICY,
     "proposal_confirmation": CONFIRMS_RETIREMENT,
     "proposal_refusal": CONFIRMS_RETIREMENT,
     "proposal_withdrawal": frozenset(),  # only who proposed it

@@ -16,11 +16,11 @@ from replaycases.api.acts import Act, with_acts
 from replaycases.api.base import ApiViewSet
 from replaycases.api.filters import CaseFilter
 from replaycases.api.serializers import cases as shown
-from replaycases.api.serializers import reviewing
+from replaycases.api.serializers import redactions, reviewing
 from replaycases.api.serializers.lanes import HistoryRuns, LaneEntrySerializer, Promotion
 from replaycases.api.serializers.replays import RunSetSerializer
 from replaycases.api.views import deeds
-from replaycases.cases import dependency, details, flags, gates, intake, lanes, lifecycle
+from replaycases.cases import dependency, details, flags, gates, intake, lanes, lifecycle, redacting
 from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case
 
@@ -85,6 +85,30 @@ def _on_case(noun: str, does: Any, takes: Any, says: str, **more: Any) -> Act:
         status=201,
     ),
     _on_case("submissions", lifecycle.submit, reviewing.SeenFixture, "Submit for review.", scope=Scope.CASES),
+    _on_case(
+        "redactions",
+        redacting.redact,
+        redactions.SeenRevision,
+        "Redact the raw revision under the policy in force and the rules that stand; what comes of it is the current "
+        "revision then. 409 where it is redacted so already, and where another revision is current.",
+        gives=shown.RevisionSerializer,
+        status=201,
+    ),
+    _on_case(
+        "looks",
+        redacting.look_again,
+        redactions.SeenRevision,
+        "The detectors look at the current revision anew, as it stands, under the policy in force.",
+        gives=redactions.RedactionSerializer,
+        status=201,
+    ),
+    _on_case(
+        "redaction-previews",
+        redacting.preview,
+        redactions.TriedPolicy,
+        "What a policy would replace in the case, beside what the one in force does. Nothing is kept.",
+        gives=redactions.PolicyPreviewSerializer,
+    ),
     _on_case(
         "redaction-decisions",
         deeds.decide_redaction,

@@ -7,17 +7,33 @@ from typing import Any
 
 from replaycases.accounts.models import Invitation, Membership, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import ci_results, details, invitations, lanes, lifecycle, people, proposals
+from replaycases.cases import (
+    ci_results,
+    details,
+    invitations,
+    lanes,
+    lifecycle,
+    people,
+    proposals,
+    redaction_rules,
+    seen_spans,
+    waivers,
+)
 from replaycases.cases.models import (
     Case,
     CaseOwner,
     CiReport,
     Decision,
     DecisionOutcome,
+    FixtureRevision,
     LaneName,
     Proposal,
     Provenance,
+    Redaction,
+    RedactionRule,
+    RuleAction,
 )
+from replaycases.redaction.places import Place
 
 # --- cases ----------------------------------------------------------------------------------------------------------
 
@@ -58,6 +74,30 @@ def decide_expectation(
             actor, case=case, revision=revision, fixture_hash=fixture_hash, checks_hash=checks_hash, note=note
         )
     return lifecycle.return_expectation(actor, case=case, revision=revision, fixture_hash=fixture_hash, note=note)
+
+
+# --- redaction ------------------------------------------------------------------------------------------------------
+
+
+def see(actor: User, *, redaction: Redaction, spans: Sequence[int]) -> dict[str, Any]:
+    return {"seen": sorted(seen_spans.mark(actor, redaction=redaction, spans=spans)), "spans": redaction.spans}
+
+
+def add_rule(
+    actor: User, *, source: FixtureRevision, action: RuleAction, place: Mapping[str, Any], **said: Any
+) -> RedactionRule:
+    other = said.pop("other", None)
+    return redaction_rules.add(
+        actor, source=source, action=action, place=_place(place), other=_place(other) if other else None, **said
+    )
+
+
+def _place(said: Mapping[str, Any]) -> Place:
+    return Place(**{**said, "path": tuple(said["path"])})
+
+
+def ask_waivers(actor: User, **said: Any) -> dict[str, Any]:
+    return {"waivers": waivers.ask(actor, **said)}
 
 
 # --- reviewing ------------------------------------------------------------------------------------------------------
