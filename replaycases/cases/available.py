@@ -12,7 +12,16 @@ from functools import cache
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.cases import decisions, gates, lane_moves, lifecycle, policies, proposals
+from replaycases.cases import (
+    decisions,
+    gates,
+    lane_moves,
+    lifecycle,
+    policies,
+    proposals,
+    redaction_rows,
+    seen_spans,
+)
 from replaycases.cases.gate_facts import Bundle
 from replaycases.cases.models import Case, DecisionKind, LaneName, Proposal, ProposalKind, ProposalState
 from replaycases.cases.policies import RULES, Action, ActionName
@@ -56,7 +65,8 @@ def _by_policy(case: Case, actor: User, names: list[ActionName]) -> dict[ActionN
 def why_not_around(name: ActionName, case: Case, actor: User) -> str:
     """Why a service would refuse it although the person may in this stage; "" if it would not."""
     if name in GATED:
-        return _told(gates.gates_of(case, GATED[name], actor=actor))
+        closed = _told(gates.gates_of(case, GATED[name], actor=actor))
+        return closed or (_unseen(case, actor) if name == "approve_redaction" else "")
     if name in PROPOSALS:
         waiting = Proposal.objects.filter(case=case, kind=PROPOSALS[name], state=ProposalState.PENDING)
         return proposals.WAITS if waiting.exists() else ""
@@ -79,6 +89,12 @@ def _no_lane(case: Case, actor: User) -> str:
     if not all(found.values()):
         return ""
     return found[LaneName.BLOCKING if case.lane else LaneName.NONBLOCKING]
+
+
+def _unseen(case: Case, actor: User) -> str:
+    """Which places of the newest look at the revision this reviewer has not seen."""
+    looked = redaction_rows.newest(case.current_revision) if case.current_revision is not None else None
+    return seen_spans.why_not_approve(actor, looked) if looked is not None else ""
 
 
 def _told(found: Iterable[gates.Gate]) -> str:

@@ -63,6 +63,7 @@ def test_what_waits_already_is_not_offered_again_and_an_open_comment_closes_an_a
     proposals.propose_retirement(of.lead, case=case, reason="The workflow is gone.")
     why = told(case, of.lead, "propose_retirement")
     assert refused(proposals.propose_retirement, of.lead, case=case, reason="Again.") == why
+    assert "You have not looked at" in told(case, of.privacy, "approve_redaction")
     comments.add(of.privacy, revision=factories.revision(case), pointer="", text="And here.")
     assert "Unresolved comments: 1." in told(case, of.privacy, "approve_redaction")
 
