@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import captures, drafts, intake, reading
+from replaycases.cases import captures, drafts, intake, reading, redaction_rows
 from replaycases.cases.models import Case, Classification, Decision, LaneEntry, LaneName, OutcomeType
 from tests import factories, ways
 from tests.factories import People
@@ -122,6 +122,7 @@ def _row(deed: Deed, by: User) -> dict[str, Any]:
         "content_hash": seen.content_hash,
         "fixture_hash": subject.fixture_hash,
         "checks_hash": subject.checks_hash,
+        "redaction": redaction_rows.require_newest(seen).pk,
         "note": "",
         "decided_by": by.pk,
         "decided_at": timezone.now(),

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, details, evidence, immutability, intake, jobs, proposals
+from replaycases.cases import decisions, details, evidence, immutability, intake, jobs, proposals, redaction_rows
 from replaycases.cases.models import (
     Capture,
     Case,
@@ -142,6 +142,7 @@ def approval(case: Case, by: User, **changes: Any) -> Decision:
         "content_hash": revision.content_hash,
         "fixture_hash": revision.fixture_hash,
         "checks_hash": revision.checks_hash,
+        "redaction": redaction_rows.newest(revision),
         "decided_by": by,
         "decided_at": timezone.now(),
     }

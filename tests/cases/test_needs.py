@@ -22,6 +22,7 @@ from replaycases.cases import (
     needed_cases,
     needs,
     recipients,
+    redaction_rows,
 )
 from replaycases.cases.models import (
     Boundary,
@@ -69,7 +70,9 @@ def ids(user: User, section: Section) -> list[str]:
 
 
 def decide(case: Case, by: User, kind: DecisionKind, outcome: DecisionOutcome) -> None:
-    decisions.record(by, revision=factories.revision(case), kind=kind, outcome=outcome, note="So it is.")
+    seen = factories.revision(case)
+    found = redaction_rows.newest(seen)
+    decisions.record(by, revision=seen, kind=kind, outcome=outcome, note="So it is.", redaction=found)
 
 
 def in_hours(hours: int) -> Any:
