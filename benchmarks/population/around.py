@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.population import redactions
 from benchmarks.population.series import digest, insert
 from replaycases.cases.models import (
     AuditEvent,
@@ -81,7 +82,7 @@ def reviews(cursor: Any) -> None:
     """The approvals that stand, what was returned, comments, and the reasons for a re-review."""
     revision = "JOIN cases_fixturerevision f ON f.case_id = n.case_id AND f.number = 3"
     approvals = {
-        "redaction": "stage IN ('redaction_approved', 'reproduced')",
+        "redaction": redactions.APPROVED,
         "expectation": "expected",
         "returned": "stage = 'in_review' AND i % 4 = 0",
     }
@@ -100,6 +101,7 @@ def reviews(cursor: Any) -> None:
             content_hash="f.content_hash",
             fixture_hash="f.fixture_hash",
             checks_hash="f.checks_hash",
+            redaction=redactions.newest("3") if name == "redaction" else "NULL",
             decided_by="other_id",
             decided_at="at + interval '10 minutes'",
         )

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import connection
 from django.utils import timezone
 
-from benchmarks.population import around
+from benchmarks.population import around, redactions
 from benchmarks.population.series import digest, insert
 from replaycases.accounts.models import Membership, Project, Team, User
 from replaycases.accounts.roles import Role
@@ -65,6 +65,7 @@ def build(examples: Mapping[str, bytes], *, cases: int) -> tuple[User, User]:
         around.people(cursor)
         around.lanes(cursor)
         _runs(cursor, cases)
+        redactions.build(cursor, projects[0])
         around.reviews(cursor)
         around.proposals(cursor)
         around.messages(cursor, len(people))

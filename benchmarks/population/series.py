@@ -9,7 +9,7 @@ from django.db import connection, models
 _CAST = {"serial": "integer", "bigserial": "bigint"}
 
 
-def insert(cursor: Any, model: type[models.Model], source: str, **values: str) -> None:
+def insert(cursor: Any, model: type[models.Model], source: str, /, **values: str) -> None:
     """One row for each of `source`. `values` are SQL expressions by field name; every other column takes its field's
     default, and an automatic key what the database gives."""
     columns, expressions, constants = [], [], []
