@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -37,6 +37,7 @@ from replaycases.web import (
 )
 from replaycases.web.document_rows import EVENTS
 from replaycases.web.gate_rows import GateRow
+from replaycases.web.redactions import summary
 from replaycases.web.revision_page import DETECT
 from replaycases.web.scope import user_of
 
@@ -95,6 +96,8 @@ def context(case: Case, request: HttpRequest, kind: DecisionKind | None = None) 
     own = decisions.own_work(user, case)
     raw = raw_reading.of(request, revision, back=reverse("case_review", args=[case.readable_id]))
     redaction, expectation = (_asked(case, revision, user, kind, held, own, raw.access.may) for kind in _TITLES)
+    looked = summary.of(user, revision)
+    redaction = replace(redaction, why_not_approve=redaction.why_not_approve or summary.why_not_approve(user, looked))
     lead = _lead(redaction, expectation, held)
     found = gates_of(case, user)
     document = revision_page.document_of(revision) if raw.open else None
@@ -105,6 +108,7 @@ def context(case: Case, request: HttpRequest, kind: DecisionKind | None = None) 
         "readable": raw.open,
         "readers": reading.readers(),
         "redaction": redaction,
+        "summary": looked,
         "lead": lead,
         "expectation": expectation,
         "controls": controls_asked(revision, case, user, held, own),

@@ -86,11 +86,19 @@ def of_reader(cases: QuerySet[Case], user: User, controls: Controls) -> QuerySet
 
 
 def redactions_for(user: User) -> list[str]:
-    """The cases whose redaction waits for the user, by their readable ids, in the order of the queue. One query."""
+    """The cases whose redaction waits for the user, by their readable ids, in the order of the queue. What was returned
+    waits for its author. One query."""
     theirs = Membership.objects.filter(user=user, role__in=DECIDES_REDACTION).values("project")
-    waiting = Case.objects.filter(stage=Stage.IN_REVIEW, current_revision__isnull=False, project__in=theirs)
+    waiting = Case.objects.filter(
+        stage=Stage.IN_REVIEW, current_revision__isnull=False, redaction_returned=False, project__in=theirs
+    )
     soonest = waiting.exclude(decisions.is_work_of(user)).order_by(*_SOONEST)
     return [f"{key}-{number}" for key, number in soonest.values_list("project__key", "number")]
+
+
+def after(user: User, case: Case) -> str:
+    """The redaction that waits next for the user who is done with the case, "" where none does."""
+    return next((waiting for waiting in redactions_for(user) if waiting != case.readable_id), "")
 
 
 def rows(cases: Sequence[Case], user: User, controls: Controls) -> list[Waiting]:

@@ -65,8 +65,9 @@ def test_the_page_says_what_is_to_be_decided_with_its_hashes(waiting: Case, revi
 
 
 def test_the_capturer_is_told_beside_the_button_why_not(waiting: Case, responder: User, project: Project) -> None:
-    html = words(client_of(factories.everyone(project)).get(REVIEW))
-    assert "You cannot approve:" not in html
+    another = factories.everyone(project)
+    factories.see_everything(another, waiting)
+    assert "You cannot approve:" not in words(client_of(another).get(REVIEW))
     factories.person(project, Role.VIEWER)
     both = client_of(responder)
     from replaycases.accounts.models import Membership
@@ -92,7 +93,7 @@ def test_who_cannot_read_the_evidence_decides_nothing_about_it(waiting: Case, ow
 
 
 def test_approving_takes_two_steps_and_shows_hash_and_counts(waiting: Case, reviewer: User) -> None:
-    factories.opened(waiting, reviewer)
+    factories.see_everything(reviewer, waiting)
     client = client_of(reviewer)
     html = words(client.get(REVIEW))
     address = re.search(r'href="(/cases/RC-1/review/redaction-approval/[^"]+)"', html)
@@ -105,6 +106,7 @@ def test_approving_takes_two_steps_and_shows_hash_and_counts(waiting: Case, revi
 
 def test_a_closed_gate_refuses_and_nothing_is_approved(waiting: Case, reviewer: User) -> None:
     comments.add(reviewer, revision=factories.revision(waiting), pointer="/events/0", text="Whose?")
+    factories.see_everything(reviewer, waiting)
     client = client_of(reviewer)
     assert "block" in words(client.get(REVIEW))
     answer = client.post(APPROVE, seen(waiting))
@@ -114,6 +116,7 @@ def test_a_closed_gate_refuses_and_nothing_is_approved(waiting: Case, reviewer: 
 
 
 def test_a_reviewer_approves_what_was_shown(waiting: Case, reviewer: User, open_gates: None) -> None:
+    factories.see_everything(reviewer, waiting)
     answer = client_of(reviewer).post(APPROVE, seen(waiting, note="Looked at every value."))
     assert answer.headers["Location"] == REVIEW
     decision = Decision.objects.get()
@@ -177,6 +180,7 @@ def test_since_my_approval_is_what_a_reviewer_sees_first(
     waiting: Case, reviewer: User, responder: User, open_gates: None
 ) -> None:
     client = client_of(reviewer)
+    factories.see_everything(reviewer, waiting)
     client.post(APPROVE, seen(waiting))
     for order in ("o-2", "o-3"):
         waiting.refresh_from_db()
@@ -191,6 +195,7 @@ def test_since_my_approval_is_what_a_reviewer_sees_first(
 def test_who_has_not_approved_one_sees_what_changed_since_somebody_did(
     waiting: Case, reviewer: User, responder: User, open_gates: None
 ) -> None:
+    factories.see_everything(reviewer, waiting)
     client_of(reviewer).post(APPROVE, seen(waiting))
     for order in ("o-2", "o-3"):
         waiting.refresh_from_db()
@@ -219,6 +224,7 @@ def test_a_revision_before_which_none_was_approved_is_read_whole(
 def test_an_approval_that_was_taken_back_is_nothing_to_begin_from(
     waiting: Case, reviewer: User, responder: User, open_gates: None
 ) -> None:
+    factories.see_everything(reviewer, waiting)
     client_of(reviewer).post(APPROVE, seen(waiting))
     lifecycle.send_back(reviewer, case=waiting, reason="A name was left.")
     intake.add_revision(responder, case=factories.fresh(waiting), fixture=factories.fixture(input={"order": "o-2"}))

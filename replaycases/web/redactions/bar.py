@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from replaycases.cases.models import Case, Redaction
 from replaycases.web.gate_rows import GateRow
@@ -32,37 +32,36 @@ class Square:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """`count` of `of` places were seen. `next_line` is the first row with one that was not, `next_page` its page."""
+    """`count` of `of` places were seen; `next_at` is the address of the first that was not."""
 
     count: int
     of: int
-    squares: list[Square] = field(default_factory=list)
-    next_line: int | None = None
-    next_page: int = 0
+    squares: list[Square]
+    next_at: str
 
     @property
     def left(self) -> int:
         return self.of - self.count
 
 
-def why_not(
-    policy: str, seen: Seen, findings: Sequence[Finding], gates: Sequence[GateRow], next_at: str
-) -> list[Reason]:
-    """Everything in the way of an approval. Who may not approve at all is told only that."""
+def why_not(policy: str, seen: Seen | None, findings: Sequence[Finding], gates: Sequence[GateRow]) -> list[Reason]:
+    """Everything in the way of an approval. Who may not approve at all is told only that. `seen` is None where there is
+    nothing yet that could be seen."""
     if policy:
         return [Reason(text=policy)]
-    return list(_reasons(seen, findings, gates, next_at))
+    return list(_reasons(seen, findings, gates))
 
 
-def _reasons(seen: Seen, findings: Sequence[Finding], gates: Sequence[GateRow], next_at: str) -> Iterator[Reason]:
-    if seen.left:
+def _reasons(seen: Seen | None, findings: Sequence[Finding], gates: Sequence[GateRow]) -> Iterator[Reason]:
+    if seen is None:
+        yield Reason(text="Nobody looked yet for what must go. Redact it first.")
+    elif seen.left:
         told = f"You have not looked at {seen.left} of {seen.of} places."
-        yield Reason(text=told, address=next_at, label="Next unseen place", id="unseen")
+        yield Reason(text=told, address=seen.next_at, label="Next unseen place", id="unseen")
     left = sum(finding.stands_open for finding in findings)
     if left:
-        yield Reason(
-            text=f"{left} finding{' is' if left == 1 else 's are'} open.", address="#findings", label="Findings"
-        )
+        told = f"{left} finding{' is' if left == 1 else 's are'} open."
+        yield Reason(text=told, address="#findings", label="Findings")
     blocking = [row for row in gates if row.gate.blocks]
     if blocking:
         titles = "; ".join(row.gate.title for row in blocking)
@@ -70,21 +69,13 @@ def _reasons(seen: Seen, findings: Sequence[Finding], gates: Sequence[GateRow], 
         yield Reason(text=f"{said}: {titles}.", address="#gates", label="Gates")
 
 
-def seen_of(redaction: Redaction, seen: Collection[int], line_of: dict[int, int], page_of: Sequence[int]) -> Seen:
-    """`line_of` says at which row each place stands, `page_of` the page of each row."""
-    unseen = next((number for number in range(redaction.spans) if number not in seen), None)
-    first_page = redaction.spans - (max(page_of, default=0) + 1)
-    line, page = None, 0
-    if unseen is not None:
-        line = line_of.get(unseen)
-        page = page_of[line] if line is not None else max(0, unseen - first_page)
-    return Seen(
-        count=sum(0 <= number < redaction.spans for number in seen),
-        of=redaction.spans,
-        squares=_squares(redaction.spans, seen),
-        next_line=line,
-        next_page=page,
-    )
+def first_unseen(redaction: Redaction, seen: Collection[int]) -> int | None:
+    return next((number for number in range(redaction.spans) if number not in seen), None)
+
+
+def seen_of(redaction: Redaction, seen: Collection[int], next_at: str) -> Seen:
+    count = sum(0 <= number < redaction.spans for number in seen)
+    return Seen(count=count, of=redaction.spans, squares=_squares(redaction.spans, seen), next_at=next_at)
 
 
 def _squares(total: int, seen: Collection[int]) -> list[Square]:

@@ -116,7 +116,12 @@ class _Walk:
             at = f"{source}/{escape(old)}"
             if old != now or place in self._renamed.shown:
                 self.lines.append(Line("key", self._page, at, place, old, now))
-            self.both(raw[old], value, at, place)
+            was = raw[old]
+            if isinstance(value, str) and isinstance(was, str):
+                self.lines.append(Line("value", self.counted // PAGE, at, place, was, value))
+                self.counted += 1
+            else:
+                self.both(was, value, at, place)
         for key in waiting:
             self._gone(raw[key], f"{source}/{escape(key)}")
 

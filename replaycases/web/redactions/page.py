@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -15,24 +16,51 @@ from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.cases import decisions, reading, redaction_policies, redaction_rows, seen_spans
 from replaycases.cases.available import available_actions
-from replaycases.cases.models import Case, DecisionKind, Redaction
-from replaycases.cases.seen_spans import PAGE
+from replaycases.cases.models import Case, DecisionKind, FixtureRevision, Redaction
 from replaycases.web import raw_reading, review_page, review_queue, revision_page
+from replaycases.web.gate_rows import GateRow
 from replaycases.web.redactions import bar, findings, loading, rows, spans, told
 from replaycases.web.redactions.loading import Read, Sides
+from replaycases.web.review_page import Asked
 from replaycases.web.scope import user_of
+
+LONG = 1_000_000
+"""Of a longer revision the gates are computed once they can matter: one of them reads all of it once more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Review:
+    """What the parts of a page are made from. `redaction` is None where nobody looked at the revision yet."""
+
+    request: HttpRequest
+    case: Case
+    user: User
+    sides: Sides
+    redaction: Redaction | None
+    asked: Asked
+    seen: frozenset[int]
 
 
 def context(case: Case, request: HttpRequest) -> dict[str, Any]:
     """Everything of the page. `case` has a current revision. What is raw is on it only where it is open to the
     reader."""
     user, revision = user_of(request), loading.current(case)
-    sides = loading.sides_of(revision)
-    redaction = redaction_rows.newest(revision)
+    sides, redaction = loading.sides_of(revision), redaction_rows.newest(revision)
     raw = raw_reading.of(request, *sides.both, back=address(case))
     asked = review_page.asked_of(case, revision, user, DecisionKind.REDACTION, raw.access.may)
-    gates = review_page.gates_of(case, user)
-    found: dict[str, Any] = {
+    review = _Review(
+        request=request,
+        case=case,
+        user=user,
+        sides=sides,
+        redaction=redaction,
+        asked=asked,
+        seen=seen_spans.of(user, redaction) if redaction is not None else frozenset(),
+    )
+    gates = _gates(review, revision)
+    closed = {"why_not": bar.why_not(asked.why_not_approve, None, [], gates or [])}
+    waiting = review_queue.redactions_for(user) if asked.standing is None else []
+    return {
         **revision_page.docket_of(case, "review"),
         "revision": revision,
         "redaction": redaction,
@@ -42,33 +70,38 @@ def context(case: Case, request: HttpRequest) -> dict[str, Any]:
         "readers": reading.readers(),
         "asked": asked,
         "gates": gates,
-        "blocking": sum(row.gate.blocks for row in gates),
         "actions": {one.name: one for one in available_actions(case, user, only={"redact", "waive"})},
-        "turn": bar.turn_of(case, review_queue.redactions_for(user)) if asked.standing is None else None,
-        "policy_in_force": redaction_policies.current(case.project),
-        "here": address(case),
+        "turn": bar.turn_of(case, waiting),
+        "in_force": redaction_policies.current(case.project),
+        **(_open(review, gates) if raw.open else closed),
     }
-    if raw.open:
-        found |= _open(request, case, user, sides, redaction, found)
-    else:
-        found["why_not"] = bar.why_not(asked.why_not_approve, bar.Seen(count=0, of=0), [], gates, "")
-    return found
 
 
-def address(case: Case, *, page: int = 0, line: int | None = None) -> str:
+def address(case: Case, *, page: int = 0, line: int | None = None, whole: bool = False) -> str:
     """Of the page of values that shows a line."""
-    query = f"?page={page + 1}" if page else ""
+    asked = [*([f"page={page + 1}"] if page else []), *(["show=all"] if whole else [])]
+    query = f"?{'&'.join(asked)}" if asked else ""
     return f"{reverse('redaction_review', args=[case.readable_id])}{query}{f'#row-{line}' if line is not None else ''}"
 
 
-def _open(
-    request: HttpRequest, case: Case, user: User, sides: Sides, redaction: Redaction | None, shown: dict[str, Any]
-) -> dict[str, Any]:
+def _gates(review: _Review, revision: FixtureRevision) -> list[GateRow] | None:
+    """None where they are not computed yet."""
+    redaction = review.redaction
+    unseen = redaction is not None and len(review.seen) < redaction.spans
+    if unseen and revision.payload.size > LONG and review.request.GET.get("gates") != "now":
+        return None
+    return review_page.gates_of(review.case, review.user)
+
+
+def _open(review: _Review, gates: list[GateRow] | None) -> dict[str, Any]:
+    """What is there for who has both sides open."""
+    sides, redaction = review.sides, review.redaction
     read = loading.read(sides, redaction)
-    seen = seen_spans.of(user, redaction) if redaction is not None else frozenset()
-    at = spans.places(read.lines, read.spans)
-    listed = findings.listed(read, redaction, case, user, at, seen) if redaction is not None else []
-    found = {
+    unseen = bar.first_unseen(redaction, review.seen) if redaction is not None else None
+    lines = spans.places(read.lines, _wanted(read, unseen))
+    listed = findings.listed(read, redaction, review.case, review.user, lines, review.seen) if redaction else []
+    counted = _counted(review, read, unseen, lines)
+    return {
         "read": read,
         "findings": listed,
         "open_count": sum(one.stands_open for one in listed),
@@ -78,58 +111,57 @@ def _open(
         "replaced": told.counted(read.record.counts),
         "facts": read.record.facts[: findings.FACTS_SHOWN],
         "more_facts": read.record.facts[findings.FACTS_SHOWN :],
-        "to_read": review_page.to_read(
-            sides.revision,
-            revision_page.document_of(sides.revision),
-            DecisionKind.REDACTION,
-            user,
-            access.roles_of(user, case.project),
-        )
-        if decisions.last_approval(user, sides.revision, DecisionKind.REDACTION)
-        else None,
-        **_values(request, read, seen, redaction),
-    }
-    if redaction is None:
-        return found | {"why_not": bar.why_not(shown["asked"].why_not_approve, _unlooked(), [], shown["gates"], "")}
-    counted = bar.seen_of(redaction, seen, at, [line.page for line in read.lines.lines])
-    next_at = address(case, page=counted.next_page, line=counted.next_line)
-    return found | {
+        "to_read": _since(review),
         "seen": counted,
-        "next_at": next_at,
-        "why_not": bar.why_not(shown["asked"].why_not_approve, counted, listed, shown["gates"], next_at),
+        "why_not": bar.why_not(review.asked.why_not_approve, counted, listed, gates or []),
+        **_values(review, read),
     }
 
 
-def _unlooked() -> bar.Seen:
-    return bar.Seen(count=0, of=0)
+def _wanted(read: Read, unseen: int | None) -> dict[int, spans.Address]:
+    """The next place to look at, and the open findings."""
+    first = read.spans.page(0) - len(read.record.open)
+    every = spans.addresses(read.record)
+    return {number: where for number, where in every if number == unseen or number >= first}
 
 
-def _values(request: HttpRequest, read: Read, seen: Collection[int], redaction: Redaction | None) -> dict[str, Any]:
+def _counted(review: _Review, read: Read, unseen: int | None, lines: dict[int, int]) -> bar.Seen | None:
+    if review.redaction is None:
+        return None
+    line = lines.get(unseen) if unseen is not None else None
+    page = read.lines.lines[line].page if line is not None else max(0, (unseen or 0) - read.spans.page(0))
+    next_at = address(review.case, page=page, line=line, whole=line is None)
+    return bar.seen_of(review.redaction, review.seen, next_at)
+
+
+def _since(review: _Review) -> review_page.ToRead | None:
+    """What changed since an approval of an earlier revision, None where there was none."""
+    revision = review.sides.revision
+    if decisions.last_approval(review.user, revision, DecisionKind.REDACTION) is None:
+        return None
+    held = access.roles_of(review.user, review.case.project)
+    document = revision_page.document_of(revision)
+    return review_page.to_read(revision, document, DecisionKind.REDACTION, review.user, held)
+
+
+def _values(review: _Review, read: Read) -> dict[str, Any]:
     """The page of values that was asked for."""
-    page: Page[int] = Paginator(range(read.lines.pages), 1).get_page(request.GET.get("page"))
-    number = page.number - 1
-    first, lines = read.lines.of_page(number)
-    whole = request.GET.get("show") == "all" or read.sides.raw is None
-    opened = request.GET.get("open", "")
-    shown = rows.of_page(
-        first,
-        lines,
-        read.document,
-        read.spans,
-        seen,
-        whole=whole,
-        opened=int(opened) if opened.isdecimal() and len(opened) < 9 else None,
-    )
-    own = read.spans.page(number)
-    is_read = own in seen or redaction is None
+    asked = review.request.GET
+    page: Page[int] = Paginator(range(read.lines.pages), 1).get_page(asked.get("page"))
+    first, lines = read.lines.of_page(page.number - 1)
+    whole = asked.get("show") == "all" or read.sides.raw is None
+    opened = asked.get("open", "")
+    fold = int(opened) if opened.isascii() and opened.isdecimal() and len(opened) < 9 else None
+    seen: Collection[int] = review.seen
+    shown = rows.of_page(first, lines, read.document, read.spans, seen, whole=whole, opened=fold)
+    own = read.spans.page(page.number - 1)
+    is_read = own in seen or review.redaction is None
     sent = [*shown.unseen, *([own] if not shown.folded and not is_read else [])]
     return {
         "page": page,
         "values": shown,
         "whole": whole,
         "page_seen": is_read,
-        "values_from": number * PAGE + 1,
-        "values_to": min((number + 1) * PAGE, max(1, sum(1 for _ in lines) + number * PAGE)),
-        "unseen": ",".join(str(one) for one in sent),
+        "unseen": rows.numbered(sent),
         "unseen_count": len(sent),
     }

@@ -65,7 +65,7 @@ class Row:
     @property
     def unseen(self) -> str:
         """The numbers of what nobody said was seen, as the form sends them."""
-        return ",".join(str(mark.number) for mark in self.marks if not mark.seen)
+        return numbered(mark.number for mark in self.marks if not mark.seen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +145,17 @@ def row_of(number: int, line: Line, spans: Spans, seen: Collection[int], *, part
         marks=marks,
         cut=any(side is not None and side.cut for side in (raw, redacted)),
     )
+
+
+def numbered(numbers: Iterable[int]) -> str:
+    """As a form sends them: "3,7-9"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def text_at(value: JSON) -> str:

@@ -87,13 +87,30 @@ def span_of(record: Record, number: int) -> Span | None:
     return next((span for span in _numbered(record) if span.number == number), None)
 
 
-def places(lines: Lines, spans: Spans) -> dict[int, int]:
-    """The line at which each changed span and each open finding stands."""
-    found: dict[int, int] = {}
+def addresses(record: Record) -> Iterator[tuple[int, Address]]:
+    """Every changed span and open finding by its number, with where it stands: what was left out in the raw document,
+    all else in the redacted one."""
+    for span in _numbered(record):
+        pointer = span.change.source if span.change.pointer is None else span.change.pointer
+        yield span.number, (pointer, span.change.in_key)
+    first = seen_spans.first_open(record)
+    for index, one in enumerate(record.open):
+        yield first + index, (one.place.pointer, one.place.in_key)
+
+
+def places(lines: Lines, wanted: Mapping[int, Address]) -> dict[int, int]:
+    """The line of each of these numbers. What stands at no place of the redacted document is looked for in the raw one,
+    from which a suggestion may come."""
+    now: dict[Address, int] = {}
+    before: dict[Address, int] = {}
+    pointers = {pointer for pointer, _ in wanted.values()}
     for number, line in enumerate(lines.lines):
-        for number_of in (*(one.number for one in spans.of_line(line)), *(one.number for one in spans.open_at(line))):
-            found.setdefault(number_of, number)
-    return found
+        if line.pointer in pointers:
+            now.setdefault((line.pointer or "", line.sort == "key"), number)
+        elif line.source in pointers:
+            before.setdefault((line.source or "", line.sort == "key"), number)
+    found = {number: now.get(address, before.get(address)) for number, address in wanted.items()}
+    return {number: line for number, line in found.items() if line is not None}
 
 
 def _numbered(record: Record) -> Iterator[Span]:

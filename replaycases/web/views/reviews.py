@@ -15,8 +15,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from replaycases.cases import comments, evidence, lifecycle, policies, reading
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, Decision, DecisionKind, FixtureRevision
+from replaycases.cases.policies import SeenAnother
 from replaycases.fixture import strict_json
 from replaycases.web import document_rows, raw_reading, review_page, review_queue, revision_page, words
 from replaycases.web.forms_review import CommentForm, DecisionForm, ResolutionForm, ReturnForm
@@ -133,8 +133,8 @@ def _approval(request: HttpRequest, case_id: CaseId, kind: DecisionKind) -> Http
     said = form.cleaned_data
     seen = {field: said[field] for field in decided.approved_by}
     decided.approve(user_of(request), case=case, revision=said["revision"], note=said["note"], **seen)
-    messages.success(request, f"The {kind.value} of revision {said['revision']} is approved.")
-    return redirect("case_review", case.readable_id)
+    messages.success(request, f"{case.readable_id}: the {kind.value} of revision {said['revision']} is approved.")
+    return _onward(request, case, kind)
 
 
 def _confirmation(
@@ -177,7 +177,18 @@ def _return(request: HttpRequest, case_id: CaseId, kind: DecisionKind) -> HttpRe
     said = form.cleaned_data
     seen = {field: said[field] for field in decided.returned_by}
     decided.send_back(user, case=case, revision=said["revision"], note=said["note"], **seen)
-    messages.success(request, f"The {kind.value} of revision {said['revision']} is returned to its author.")
+    told = f"{case.readable_id}: the {kind.value} of revision {said['revision']} is returned to its author."
+    messages.success(request, told)
+    return _onward(request, case, kind)
+
+
+def _onward(request: HttpRequest, case: Case, kind: DecisionKind) -> HttpResponse:
+    """The next redaction that waits for the reviewer; the case where none does, or where that was not what it was."""
+    if kind == DecisionKind.REDACTION:
+        following = review_queue.after(user_of(request), case)
+        if following:
+            messages.info(request, f"Next in the queue: {following}.")
+            return redirect("redaction_review", following)
     return redirect("case_review", case.readable_id)
 
 

@@ -1,0 +1,369 @@
+"""The privacy reviewer's page: what is seen of a redaction, what is decided of its places, and what is in the way."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from replaycases.accounts.models import User
+from replaycases.accounts.roles import Role
+from replaycases.cases import raw_reads, redacting, redaction_rows, redaction_rules, seen_spans
+from replaycases.cases.models import Case, Decision, Redaction, RedactionRule, RuleAction, Stage, Waiver
+from replaycases.redaction.places import Place
+from tests import factories
+from tests.web.conftest import client_of
+
+MAIL = "jane.doe@corp.test"
+SAYS = f"I am Jane of desk 4, and Jane writes from {MAIL}."
+NESTED = json.dumps({"to": {"mail": MAIL}, "note": "Jane asked."})
+PAGE = "/cases/RC-1/review/redaction/"
+PLAIN = {"a": "plain", "b": "words", "c": "only", "d": "here"}
+
+
+@pytest.fixture
+def of(db: None) -> factories.People:
+    return factories.people(factories.project())
+
+
+@pytest.fixture
+def made(of: factories.People) -> Case:
+    """In review, redacted by who captured it."""
+    data = factories.fixture(input={"message": SAYS, "body": NESTED, **PLAIN})
+    case = factories.case(of.project, of.responder, data, classification=factories.Classification.QUARANTINED)
+    redacting.redact(of.responder, case=case, seen_revision=1)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    return factories.fresh(case)
+
+
+@pytest.fixture
+def reviewing(of: factories.People, made: Case) -> Client:
+    """The reviewer, who said why they read the case."""
+    raw_reads.begin(of.privacy, case=made, reason="To review the redaction.")
+    return client_of(of.privacy)
+
+
+def looked(case: Case) -> Redaction:
+    return redaction_rows.require_newest(factories.revision(factories.fresh(case)))
+
+
+def words(answer: Any) -> str:
+    html: str = answer.content.decode()
+    return html
+
+
+def told(answer: Any) -> str:
+    """The text of a page without its markup."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", words(answer)))
+
+
+def row_of(answer: Any, name: str) -> str:
+    """The row of the table that shows a value."""
+    rows = re.findall(r'<tr id="row-\d+".*?</tr>', words(answer), re.DOTALL)
+    return next(row for row in rows if f'"fld">{name} ' in row)
+
+
+def number_of(answer: Any, name: str) -> int:
+    found = re.match(r'<tr id="row-(\d+)"', row_of(answer, name))
+    assert found is not None
+    return int(found[1])
+
+
+def rule(case: Case, **said: Any) -> dict[str, Any]:
+    return {"redaction": str(looked(case).pk), "reason": "It names somebody.", **said}
+
+
+# --- both sides -----------------------------------------------------------------------------------------------------
+
+
+def test_raw_and_redacted_stand_side_by_side_with_what_was_replaced(reviewing: Client) -> None:
+    row = row_of(reviewing.get(PAGE), "message")
+    assert f'<mark class="o">{MAIL}</mark>' in row
+    assert re.search(r'<mark class="n">[^<]+\.example</mark>', row)
+    assert "e-mail" in row
+    assert "not seen" in row
+
+
+def test_how_a_value_was_decoded_is_said(reviewing: Client) -> None:
+    assert "in JSON" in row_of(reviewing.get(PAGE), "body")
+
+
+def test_equal_values_are_folded_with_their_count_and_can_be_opened(reviewing: Client) -> None:
+    folded = reviewing.get(PAGE)
+    found = re.search(r'\?open=(\d+)#row-\d+">(\d+) equal values', words(folded))
+    assert found is not None
+    assert "words" not in told(folded)
+    every = reviewing.get(PAGE, {"show": "all"})
+    assert "equal values" not in words(every)
+    assert row_of(every, "b")
+    first = number_of(every, "a")
+    opened = reviewing.get(PAGE, {"open": first})
+    assert row_of(opened, "b")
+
+
+def test_nothing_raw_is_shown_before_somebody_says_why(of: factories.People, made: Case) -> None:
+    client = client_of(of.privacy)
+    for address in (PAGE, f"{PAGE}values/0/"):
+        html = words(client.get(address))
+        assert "Why do you need to read it?" in html
+        assert MAIL not in html
+        assert "corp.test" not in html
+
+
+def test_who_may_not_read_raw_evidence_sees_neither_side(of: factories.People, made: Case) -> None:
+    for address in (PAGE, f"{PAGE}values/0/"):
+        html = words(client_of(of.viewer).get(address))
+        assert MAIL not in html
+        assert "plain" not in html
+
+
+def test_no_value_stands_in_titles_or_addresses(reviewing: Client) -> None:
+    html = words(reviewing.get(PAGE, {"show": "all"}))
+    addresses = " ".join(re.findall(r'(?:href|action|formaction)="([^"]*)"', html))
+    assert not re.search("jane|corp|message|/input", addresses, re.IGNORECASE)
+    assert "RC-1" in html[html.index("<title>") : html.index("</title>")]
+    assert "jane" not in html[: html.index("</title>")].lower()
+
+
+def test_a_revision_that_was_made_by_hand_stands_in_one_column(of: factories.People) -> None:
+    case = factories.case(of.project, of.responder, classification=factories.Classification.QUARANTINED)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    raw_reads.begin(of.privacy, case=case, reason="To review it.")
+    html = words(client_of(of.privacy).get(PAGE))
+    assert "The revision as it was saved" in html
+    assert "o-1" in html
+    assert 'scope="col" class="n"' not in html
+
+
+# --- what must be seen ----------------------------------------------------------------------------------------------
+
+
+def test_a_place_that_is_marked_as_seen_counts_and_leads_back_to_its_row(
+    of: factories.People, reviewing: Client, made: Case
+) -> None:
+    page = reviewing.get(PAGE)
+    button = re.search(r'formaction="([^"]+)" name="spans" value="([^"]+)"', row_of(page, "message"))
+    assert button is not None
+    answer = reviewing.post(button[1], {"spans": button[2], "page": 1, "show": ""})
+    assert answer.headers["Location"] == f"{PAGE}#row-{number_of(page, 'message')}"
+    assert seen_spans.of(of.privacy, looked(made)) == {0}
+    assert "1 of 3 seen" in words(reviewing.get(PAGE))
+
+
+def test_a_script_is_told_how_much_is_left(reviewing: Client, made: Case) -> None:
+    address = f"/cases/RC-1/redactions/{looked(made).pk}/seen/"
+    answer = reviewing.post(address, {"spans": "0-1"}, headers={"accept": "application/json"})
+    assert answer.json() == {
+        "seen": 2,
+        "of": 3,
+        "why": "You have not looked at 1 of 3 places. Look at each of them first.",
+    }
+
+
+def test_a_page_is_read_only_once_nothing_of_it_is_folded(reviewing: Client) -> None:
+    assert "the 2 places of this page" in told(reviewing.get(PAGE))
+    assert "the 3 places of this page" in told(reviewing.get(PAGE, {"show": "all"}))
+
+
+def test_what_the_redaction_does_not_have_is_not_seen(reviewing: Client, made: Case) -> None:
+    address = f"/cases/RC-1/redactions/{looked(made).pk}/seen/"
+    for spans in ("7", "0-99999999", "x", "", "1,,2"):
+        assert reviewing.post(address, {"spans": spans}).status_code == 422, spans
+    assert "0 of 3 seen" in words(reviewing.get(PAGE))
+
+
+def test_places_of_a_redaction_that_is_outrun_are_not_noted(
+    of: factories.People, reviewing: Client, made: Case
+) -> None:
+    before = looked(made)
+    redaction_rules.add(
+        of.responder,
+        source=before.source,
+        action=RuleAction.KEEP,
+        place=Place(pointer="/input/message", start=SAYS.index(MAIL), end=SAYS.index(MAIL) + len(MAIL)),
+        reason="It is made up.",
+    )
+    redacting.redact(of.responder, case=factories.fresh(made), seen_revision=2)
+    assert reviewing.post(f"/cases/RC-1/redactions/{before.pk}/seen/", {"spans": "0"}).status_code == 409
+
+
+def test_why_one_cannot_approve_stands_in_the_bar(of: factories.People, reviewing: Client, made: Case) -> None:
+    text = told(reviewing.get(PAGE))
+    assert "You have not looked at 3 of 3 places. Next unseen place" in text
+    Membership = of.responder.memberships.model
+    Membership.objects.create(project=of.project, user=of.responder, role=Role.PRIVACY_REVIEWER)
+    assert "You cannot approve yet: You captured this case." in told(client_of(of.responder).get(PAGE))
+
+
+def test_the_confirmation_shows_hash_and_counts_and_the_server_asks_that_all_was_seen(
+    of: factories.People, reviewing: Client, made: Case
+) -> None:
+    seen = factories.revision(made)
+    text = told(reviewing.get(f"{PAGE[:-10]}redaction-approval/"))
+    assert seen.content_hash[7:23] in text
+    for said in ("2 e-mail", "0 open, 0 waived", "0 of 3"):
+        assert said in text, said
+    answer = reviewing.post(
+        f"{PAGE[:-10]}redaction-approval/", {"revision": seen.number, "content_hash": seen.content_hash}
+    )
+    assert answer.status_code == 409
+    assert not Decision.objects.exists()
+
+
+def test_a_decision_leads_to_the_next_item_of_the_queue(of: factories.People, reviewing: Client, made: Case) -> None:
+    other = factories.case(
+        of.project, of.responder, factories.fixture(case_id="b"), classification=factories.Classification.QUARANTINED
+    )
+    Case.objects.filter(pk=other.pk).update(stage=Stage.IN_REVIEW)
+    assert re.search(r"<b>\d of 2</b>", words(reviewing.get(PAGE)))
+    seen = factories.revision(made)
+    said = {"revision": seen.number, "content_hash": seen.content_hash, "note": "Jane stands in the note."}
+    answer = reviewing.post(f"{PAGE[:-10]}redaction-return/", said)
+    assert answer.headers["Location"] == "/cases/RC-2/review/redaction/"
+    assert "<b>1 of 1</b>" in words(reviewing.get("/cases/RC-2/review/redaction/"))
+
+
+# --- redacting ------------------------------------------------------------------------------------------------------
+
+
+def test_redacting_again_with_nothing_new_is_a_conflict(of: factories.People, made: Case) -> None:
+    client = client_of(of.responder)
+    assert client.post("/cases/RC-1/redactions/", {"revision": 2, "how": "redact"}).status_code == 409
+    assert client.post("/cases/RC-1/redactions/", {"revision": 1, "how": "redact"}).status_code == 409
+    assert client.post("/cases/RC-1/redactions/", {"revision": "", "how": "redact"}).status_code == 422
+    assert client.post("/cases/RC-1/redactions/", {"revision": 2, "how": "look"}).status_code == 302
+    assert Redaction.objects.filter(revision__number=2).count() == 2
+
+
+# --- rules ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_marked_wherever_its_value_holds_it_and_is_gone_after_the_next_redaction(
+    of: factories.People, made: Case
+) -> None:
+    raw_reads.begin(of.responder, case=made, reason="To mark a name.")
+    client = client_of(of.responder)
+    line = number_of(client.get(PAGE), "message")
+    assert "The exact text" in words(client.get(f"{PAGE}values/{line}/"))
+    said = rule(made, action="mark", at=f"line:{line}", row=line, kind="person", text="Jane")
+    assert client.post("/cases/RC-1/redaction-rules/", said).status_code == 302
+    assert RedactionRule.objects.count() == 2
+    client.post("/cases/RC-1/redactions/", {"revision": 2, "how": "redact"})
+    row = row_of(client.get(PAGE), "message")
+    assert row.count('<mark class="o">Jane</mark>') == 2
+    assert len(set(re.findall(r'<mark class="n">([^<@]+)</mark>', row))) == 1
+
+
+def test_a_text_inside_a_decoded_one_is_marked_there(of: factories.People, made: Case) -> None:
+    raw_reads.begin(of.responder, case=made, reason="To mark a name.")
+    client = client_of(of.responder)
+    line = number_of(client.get(PAGE), "body")
+    client.post(
+        "/cases/RC-1/redaction-rules/", rule(made, action="mark", at=f"line:{line}", kind="person", text="Jane")
+    )
+    assert "json" in RedactionRule.objects.get().place
+
+
+REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"action": "mark", "text": "Nobody", "kind": "person"}, "does not hold that text"),
+    ({"action": "mark", "text": "Jan", "kind": "person"}, "as whole words"),
+    ({"action": "mark", "text": "Jane"}, "Say what it is"),
+    ({"action": "surrogate"}, "what stands for it"),
+    ({"action": "join", "at": "span:0"}, "with which value"),
+    ({"action": "keep", "at": "span:99"}, "nothing to decide"),
+    ({"action": "keep", "at": "finding:0"}, "nothing to decide"),
+    ({"action": "drop", "up": 9}, "no member"),
+    ({"action": "mark", "at": "/input/message"}, "at:"),
+    ({"action": "mark", "text": "Jane", "kind": "person", "reason": ""}, "reason:"),
+)
+
+
+def test_a_rule_that_is_none_is_refused_on_the_page_it_came_from(of: factories.People, made: Case) -> None:
+    raw_reads.begin(of.responder, case=made, reason="To mark a name.")
+    client = client_of(of.responder)
+    line = number_of(client.get(PAGE), "message")
+    for said, why in REFUSED:
+        answer = client.post("/cases/RC-1/redaction-rules/", rule(made, **{"at": f"line:{line}", "row": line, **said}))
+        assert answer.status_code == 422, said
+        assert why in told(answer)
+    assert not RedactionRule.objects.exists()
+
+
+RULES: tuple[dict[str, Any], ...] = (
+    {"action": "keep", "at": "span:0"},
+    {"action": "split", "at": "span:0"},
+    {"action": "surrogate", "at": "span:0", "surrogate": "one@made.example"},
+    {"action": "join", "at": "span:0", "other": 1},
+    {"action": "drop", "up": 0},
+    {"action": "structural", "at": "document"},
+    {"action": "mark", "kind": "text"},
+)
+
+
+def test_each_decision_about_a_place_is_a_rule(of: factories.People, made: Case) -> None:
+    raw_reads.begin(of.responder, case=made, reason="To decide.")
+    client = client_of(of.responder)
+    line = number_of(client.get(PAGE), "message")
+    for said in RULES:
+        added = client.post("/cases/RC-1/redaction-rules/", rule(made, **{"at": f"line:{line}", **said}))
+        assert added.status_code == 302, said
+    kept = RedactionRule.objects.order_by("added_at").values_list("action", flat=True)
+    assert list(kept) == [said["action"] for said in RULES]
+    assert "7 changed since" in told(client.get(PAGE))
+
+
+def test_a_rule_is_taken_back_once(of: factories.People, made: Case) -> None:
+    raw_reads.begin(of.responder, case=made, reason="To decide.")
+    client = client_of(of.responder)
+    client.post("/cases/RC-1/redaction-rules/", rule(made, action="keep", at="span:0"))
+    address = f"/cases/RC-1/redaction-rules/{RedactionRule.objects.get().pk}/withdrawal/"
+    assert client.post(address).status_code == 302
+    assert "taken back by" in told(client.get(PAGE))
+    assert client.post(address).status_code == 409
+
+
+# --- waivers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def open_finding(of: factories.People) -> Case:
+    """In review as it was captured: an address stands in it."""
+    data = factories.fixture(input={"message": SAYS})
+    case = factories.case(of.project, of.responder, data, classification=factories.Classification.QUARANTINED)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    return factories.fresh(case)
+
+
+def test_a_finding_is_waived_by_one_person_and_a_second_one_who_agrees(
+    of: factories.People, open_finding: Case
+) -> None:
+    second: User = factories.person(of.project, Role.PRIVACY_REVIEWER)
+    factories.opened(open_finding, of.privacy, second)
+    asking, agreeing = client_of(of.privacy), client_of(second)
+    page = told(asking.get(PAGE))
+    assert "1 finding is open." in page
+    assert "Open e-mail" in page
+    said = {
+        "redaction": str(looked(open_finding).pk),
+        "finding": 0,
+        "reason": "A published address.",
+        "until": (timezone.localdate() + timedelta(days=9)).isoformat(),
+    }
+    assert asking.post("/cases/RC-1/waivers/", {**said, "reason": ""}).status_code == 422
+    assert asking.post("/cases/RC-1/waivers/", {**said, "finding": 5}).status_code == 422
+    assert asking.post("/cases/RC-1/waivers/", {**said, "until": "2020-01-01"}).status_code == 422
+    assert asking.post("/cases/RC-1/waivers/", said).status_code == 302
+    waiver = Waiver.objects.get()
+    assert "You asked for it. A second person agrees to it." in told(asking.get(PAGE))
+    assert asking.post(f"/cases/RC-1/waivers/{waiver.pk}/confirmation/").status_code == 403
+    assert "Agree that it may stand" in told(agreeing.get(PAGE))
+    assert agreeing.post(f"/cases/RC-1/waivers/{waiver.pk}/confirmation/").status_code == 302
+    assert "Waived e-mail" in told(asking.get(PAGE))
+    assert "finding is open" not in told(asking.get(PAGE))
+    assert asking.post(f"/cases/RC-1/waivers/{waiver.pk}/ending/").status_code == 302
+    assert "1 finding is open." in told(asking.get(PAGE))
