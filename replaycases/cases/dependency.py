@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.cases import decisions, events, fixtures, policies, reading, texts
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Acceptance, Case, DependencyStatement, FixtureRevision
+from replaycases.cases.policies import SeenAnother
 
 
 def state(

@@ -20,7 +20,7 @@ from django.utils import timezone
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import DECIDES_EXPECTATION
-from replaycases.cases import decisions, events, evidence, failure_statement, lifecycle, people, policies, texts
+from replaycases.cases import decisions, events, evidence, failure_statement, people, policies, texts
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -80,7 +80,7 @@ def edit_statement(
     with transaction.atomic():
         case = policies.require_locked(case, actor, "edit_statement")
         if seen is not None and seen != statement_hash(case):
-            raise lifecycle.SeenAnother("Somebody edited the statement since you opened it. Look again.")
+            raise policies.SeenAnother("Somebody edited the statement since you opened it. Look again.")
         before = _assign(case, said)
         voided = before.keys() & set(STATEMENT) and _restated(actor, case)
         _changed(actor, case, "statement.edited", case, before, said, {"expectation": "voided"} if voided else {})

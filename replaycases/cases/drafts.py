@@ -32,7 +32,6 @@ from replaycases.cases import (
     recorded_results,
     texts,
 )
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import (
     AuditEvent,
     Boundary,
@@ -43,7 +42,7 @@ from replaycases.cases.models import (
     IncidentReport,
     Payload,
 )
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.fixture.model import Fixture
 from replaycases.importers.effects import check_effects
 from replaycases.importers.neutral import NeutralRun, Step

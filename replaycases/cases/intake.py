@@ -242,7 +242,7 @@ def _require_new(
 ) -> None:
     number = before.number if before else 0
     if seen not in (None, number):
-        raise lifecycle.SeenAnother(f"Revision {number} is the current one, and you edited {seen}. Look again.")
+        raise policies.SeenAnother(f"Revision {number} is the current one, and you edited {seen}. Look again.")
     if case.case_id and loaded.case_id != case.case_id:
         raise ValidationError({"fixture": "The fixture names another case; a revision keeps the case_id."})
     if before and not (recorded or is_non_replayable(loaded)) and fixtures.is_non_replayable(before):

@@ -13,7 +13,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import decisions, events, gates, lane_moves, policies, reading, redaction_rows, seen_spans
+from replaycases.cases import (
+    decisions,
+    events,
+    gates,
+    lane_moves,
+    policies,
+    reading,
+    redaction_rows,
+    redaction_scans,
+    seen_spans,
+)
 from replaycases.cases.models import (
     Case,
     Control,
@@ -27,10 +37,9 @@ from replaycases.cases.models import (
     Proposal,
     ProposalKind,
     ProposalState,
-    Redaction,
     Stage,
 )
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 
 # The way of a case that comes through; a closed one left it.
 STEPS = (Stage.QUARANTINED, Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED)
@@ -40,10 +49,6 @@ GATES_OF: Mapping[LaneName, gates.Target] = {
     LaneName.BLOCKING: "blocking",
     LaneName.COMPATIBILITY: "compatibility",
 }
-
-
-class SeenAnother(InvalidTransition):
-    """What the person looked at is not what is there now. Nothing was decided."""
 
 
 # --- stages ---------------------------------------------------------------------------------------------------------
@@ -68,7 +73,7 @@ def approve_redaction(actor: User, *, case: Case, revision: int, content_hash: s
         _refuse_decided(case, DecisionKind.REDACTION)
         gates.require_open(case, "redaction_approved", actor=actor)
         looked = redaction_rows.require_newest(current)
-        _require_seen(actor, looked)
+        seen_spans.require_all(actor, looked)
         decision = decisions.record(
             actor,
             revision=current,
@@ -79,7 +84,8 @@ def approve_redaction(actor: User, *, case: Case, revision: int, content_hash: s
         )
         reading.release_revision(current)
         redaction_rows.forget(actor, case)
-        _move(case, actor, Stage.REDACTION_APPROVED, "redaction.approved", current, {"decision": str(decision.pk)})
+        after = {"decision": str(decision.pk), **redaction_rows.in_event(looked)}
+        _move(case, actor, Stage.REDACTION_APPROVED, "redaction.approved", current, after)
     return decision
 
 
@@ -113,7 +119,8 @@ def return_expectation(actor: User, *, case: Case, revision: int, fixture_hash: 
 
 
 def approve_control(actor: User, *, control: Control, fixture_hash: str, note: str = "") -> Decision:
-    """The control's bytes hold nothing that must be redacted. Raises PermissionDenied for own work, SeenAnother."""
+    """The control's bytes hold nothing that must be redacted. Raises PermissionDenied for own work, SeenAnother,
+    InvalidTransition where the detectors find some of it."""
     with transaction.atomic():
         case = policies.require_locked(control.revision.case, actor, "approve_control")
         decisions.require_not_author(actor, control)
@@ -121,6 +128,7 @@ def approve_control(actor: User, *, control: Control, fixture_hash: str, note: s
             raise SeenAnother("This is another control than the one you saw. Look again.")
         reading.require(control, actor)
         _refuse_decided(case, DecisionKind.CONTROL, control)
+        redaction_scans.require_nothing_in(control)
         decision = decisions.record(
             actor,
             revision=control.revision,
@@ -325,22 +333,8 @@ def _release_changed_expectation(case: Case, revision: FixtureRevision) -> None:
     new in these bytes."""
     approval = decisions.standing(case).get(DecisionKind.REDACTION)
     if approval is not None and approval.content_hash == revision.content_hash:
-        _require_nothing_open(revision)
+        redaction_rows.require_nothing_open(revision)
         reading.release_revision(revision)
-
-
-def _require_nothing_open(revision: FixtureRevision) -> None:
-    """What is new in the expectation was looked through like all else before it is redacted evidence."""
-    left = redaction_rows.left_open(redaction_rows.require_newest(revision))
-    if left:
-        kinds = ", ".join(sorted({one["kind"] for one in left}))
-        raise InvalidTransition(f"What is expected holds what must not be shown ({kinds}). Change it first.")
-
-
-def _require_seen(actor: User, looked: Redaction) -> None:
-    unseen = seen_spans.why_not_approve(actor, looked)
-    if unseen:
-        raise InvalidTransition(unseen)
 
 
 def _current(case: Case) -> FixtureRevision:

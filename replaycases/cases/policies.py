@@ -59,6 +59,10 @@ class InvalidTransition(Exception):
     """The present state does not allow it. The message is a sentence for the person."""
 
 
+class SeenAnother(InvalidTransition):
+    """What the person looked at is not what is there now. Nothing was decided."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """`roles`: one of them is needed. `stages`: in which the case must be. `by_person`: a token may not, whatever its

@@ -15,8 +15,8 @@ from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE
 from replaycases.cases import capture_ends, drafts, evidence, recorded_results
 from replaycases.cases import untouched as untouched_checks
 from replaycases.cases.ignored import Ignored, ignored_in
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Draft, Payload
+from replaycases.cases.policies import SeenAnother
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.importers.completeness import Report

@@ -6,9 +6,10 @@ The same raw revision, policy, rules and key give the same bytes, so that a rule
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
@@ -26,18 +27,20 @@ from replaycases.cases import (
     redaction_rules,
     redaction_scans,
 )
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, FixtureRevision, Redaction, RedactionPolicy
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.cases.redaction_scans import CaseKey, Look
 from replaycases.fixture.strict_json import parse
 from replaycases.redaction import redact as pipeline
 from replaycases.redaction.manual import ManualRule
 from replaycases.redaction.policy import Policy
-from replaycases.redaction.record import record_of
+from replaycases.redaction.record import Open, Record, record_of, rescan
+from replaycases.redaction.residual import DIGITS, ORIGINAL
+from replaycases.redaction.scan import DETECTORS_VERSION
 from replaycases.redaction.surrogates.surrogates import NoSurrogate
 
 WITH_DETECT = "Detect rules stand beside this 1.0 fixture, and both would have to be redacted as one. Write it as 2.0."
+RESIDUAL = (ORIGINAL, DIGITS)
 _NOT_REDACTED = "It cannot be redacted as it is: {}. Mark, keep or leave out what is in the way by a rule."
 
 
@@ -59,7 +62,7 @@ def redact(actor: User, *, case: Case, seen_revision: int) -> FixtureRevision:
     made = _made(case, source)
     if evidence.digest_of(made.data) == current.payload.digest:
         newest = redaction_rows.newest(current)
-        if newest is not None and newest.source is not None and newest.policy == made.look.policy:
+        if newest is not None and newest.source is not None and _says_all(newest, made.look):
             raise InvalidTransition("It is redacted so already: neither the policy nor a rule is new.")
         _keep(actor, case, current, made.look, "redaction.made")
         return current
@@ -74,14 +77,15 @@ def redact(actor: User, *, case: Case, seen_revision: int) -> FixtureRevision:
 
 
 def look_again(actor: User, *, case: Case, seen_revision: int) -> Redaction:
-    """The detectors look at the current revision anew, under the policy in force: for a revision that was made by hand.
-    Raises as `redact`."""
+    """The detectors look at the current revision anew, under the policy in force. Of one that was made by redacting it
+    stays so: what was replaced, lost, and asked for by rules that did not fit, no second look sees. Raises as
+    `redact`."""
     policies.require(case, actor, "redact")
     current = _seen(case, seen_revision)
     reading.require(current, actor)
     detect = evidence.read(current.detect) if current.detect else None
     look = redaction_scans.look_at(case.project, case, evidence.read(current.payload), detect)
-    return _keep(actor, case, current, look, "redaction.looked_again")
+    return _keep(actor, case, current, _with_its_making(look, current), "redaction.looked_again")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,15 +151,46 @@ def _run(
         done = pipeline.redact(document, policy=policy, key=case_key.key, rules=rules)
     except NoSurrogate as error:
         raise InvalidTransition(_NOT_REDACTED.format(error)) from None
+    record = record_of(done, key=case_key.key)
     look = Look(
-        record=record_of(done, key=case_key.key),
+        record=record.with_open([*record.open, *_come_back(source, done.document, policy, case_key, record)]),
         leaves=redaction_scans.leaves_in(done.document),
         case_key=CaseKey(key=case_key.key, known=done.mapping),
+        key_from=case_key.kept,
         policy=row,
         source=source,
         rules=len(rules),
+        applied=frozenset(UUID(rule.id) for rule in rules),
     )
     return _Made(look=look, data=_bytes(done.document) if done.document != document else raw)
+
+
+def _come_back(
+    source: FixtureRevision, document: Any, policy: Policy, case_key: CaseKey, record: Record
+) -> Iterator[Open]:
+    """What was replaced in an earlier raw revision and somebody wrote into this one, where it was not replaced too."""
+    before = redaction_scans.known_beside(source.case, source)
+    there = {one.place for one in record.open}
+    for one in rescan(document, policy=policy, key=case_key.key, known=before).open if before else ():
+        if one.detector in RESIDUAL and one.place not in there:
+            yield one
+
+
+def _with_its_making(look: Look, current: FixtureRevision) -> Look:
+    before = redaction_rows.newest(current)
+    if before is None or before.source is None or evidence.is_gone(before.record):
+        return look
+    told = redaction_scans.record_of(before)
+    places = {one.place for one in look.record.open}
+    unfit = [one for one in told.open if one.detector.startswith("manual:") and one.place not in places]
+    record = told.with_open([*unfit, *look.record.open])
+    return replace(look, record=record, source=before.source, rules=before.rules)
+
+
+def _says_all(newest: Redaction, look: Look) -> bool:
+    """Whether the same was done under the same policy, by the same detectors and with the same rules."""
+    same = newest.policy == look.policy and newest.detectors == DETECTORS_VERSION
+    return same and not redaction_rows.rules_changed(newest)
 
 
 def _bytes(document: Any) -> bytes:

@@ -12,8 +12,8 @@ from django.db.models import Max
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import SETS_REDACTION_POLICY
 from replaycases.cases import events, flags, policies, texts
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, FlagReason, RedactionPolicy, Stage
+from replaycases.cases.policies import SeenAnother
 from replaycases.redaction.policy import BUILT_IN, Policy, PolicyInvalid, read_policy
 
 

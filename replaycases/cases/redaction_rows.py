@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case as Either
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, When
 from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.cases import events, evidence
-from replaycases.cases.models import Case, FixtureRevision, Payload, Redaction, Waiver
+from replaycases.cases.models import Case, FixtureRevision, Payload, Redaction, RedactionRule, Waiver
 from replaycases.cases.policies import InvalidTransition
 
 
@@ -31,6 +32,57 @@ def left_open(redaction: Redaction) -> list[Mapping[str, str]]:
     """The open findings that no waiver covers now."""
     case = redaction.revision.case_id
     return standing(redaction, holding([case])[case]) if redaction.open else []
+
+
+def require_nothing_open(revision: FixtureRevision) -> None:
+    """What is new in what is expected was looked through like all else before it is redacted evidence. Raises
+    InvalidTransition where it holds what must go."""
+    left = left_open(require_newest(revision))
+    if left:
+        raise InvalidTransition(f"What is expected holds what must go ({kinds(left)}). Change it first.")
+
+
+def in_event(redaction: Redaction) -> dict[str, object]:
+    """What an approval names beside the bytes: under which policy and by which detectors they were looked through, and
+    which waivers hold."""
+    case = redaction.revision.case_id
+    found = {found["finding"] for found in redaction.open}
+    waivers = [waiver for waiver in holding([case])[case] if waiver.finding in found]
+    return {
+        "policy": redaction.policy_digest,
+        "policy_version": redaction.policy.number if redaction.policy is not None else 0,
+        "detectors": redaction.detectors,
+        "waivers": [str(waiver.pk) for waiver in waivers],
+    }
+
+
+def kinds(found: Iterable[Mapping[str, str]]) -> str:
+    """What the findings are, in words."""
+    return ", ".join(sorted({one["kind"] for one in found}))
+
+
+def rules_changed(redaction: Redaction) -> bool:
+    """Whether people added a rule, or took one back, since they were applied: it shows something else than they
+    decided."""
+    return with_rules_changed(Redaction.objects.filter(pk=redaction.pk)).filter(has_changed_rules=True).exists()
+
+
+def with_rules_changed(rows: QuerySet[Redaction]) -> QuerySet[Redaction]:
+    """The same of each, as `has_changed_rules`. A second look at what was redacted has the mapping of the first, which
+    applied the rules; what was only read applied none."""
+    alike = Redaction.objects.filter(revision=OuterRef("revision"), mapping=OuterRef("mapping"), source__isnull=False)
+    later = Q(added_at__gt=OuterRef("applied_at")) | Q(withdrawn_at__gt=OuterRef("applied_at"))
+    changed = RedactionRule.objects.filter(later, source=OuterRef("source"))
+    unused = RedactionRule.objects.filter(source=OuterRef("revision"), withdrawn_at=None)
+    applied = Subquery(alike.order_by("made_at").values("made_at")[:1])
+    return rows.annotate(applied_at=applied).annotate(
+        has_changed_rules=Either(When(source=None, then=Exists(unused)), default=Exists(changed))
+    )
+
+
+def has_changed_rules(row: Redaction) -> bool:
+    """What `with_rules_changed` noted on it."""
+    return bool(vars(row)["has_changed_rules"])
 
 
 def newest_of(revisions: Collection[UUID]) -> dict[UUID, Redaction]:

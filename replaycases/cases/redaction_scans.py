@@ -5,17 +5,28 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.cases import decisions, evidence, redaction_policies, seen_spans
-from replaycases.cases.lifecycle import SeenAnother
-from replaycases.cases.models import Case, DecisionKind, FixtureRevision, Payload, Redaction, RedactionPolicy
+from replaycases.cases.models import (
+    Case,
+    Control,
+    DecisionKind,
+    FixtureRevision,
+    Payload,
+    Redaction,
+    RedactionPolicy,
+    RedactionRule,
+)
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.fixture.strict_json import parse
 from replaycases.redaction.leaves import leaves
 from replaycases.redaction.places import Kind
@@ -41,36 +52,92 @@ class CaseKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What was found in a document before it is kept as a revision, and by what."""
+    """What was found in a document before it is kept as a revision, and by what. `key_from` is where the key was kept
+    when it was read, None where it was drawn. `applied` are the rules of the source, None where it was only read.
+    `waived` leads from what a finding is called under this key to the name by which two people let it stand before."""
 
     record: Record
     leaves: int
     case_key: CaseKey
+    key_from: Payload | None
     policy: RedactionPolicy | None
     source: FixtureRevision | None = None
     rules: int = 0
+    applied: frozenset[UUID] | None = None
+    waived: Mapping[str, str] = field(default_factory=dict)
 
 
 def key_of(case: Case | None) -> CaseKey:
-    """The case's key as it was used last; a new one where there is none, or where it was destroyed."""
-    if case is not None:
-        last = Redaction.objects.filter(revision__case=case, mapping__purged_at=None).select_related("mapping").first()
-        if last is not None and not evidence.is_gone(last.mapping):
-            return opened(last.mapping)
-    return CaseKey(key=secrets.token_bytes(KEY_BYTES))
+    """The case's key as it was used last, with all that was replaced under it; a new one where there is none, or where
+    it was destroyed."""
+    last = _mapped(case).select_related("mapping").order_by("-made_at").first() if case is not None else None
+    if case is None or last is None or evidence.is_gone(last.mapping):
+        return CaseKey(key=secrets.token_bytes(KEY_BYTES))
+    return replace(opened(last.mapping), known=known_beside(case, None))
+
+
+def known_beside(case: Case, source: FixtureRevision | None) -> tuple[Known, ...]:
+    """What was replaced in the other raw revisions of the case, as each was redacted last: it must not come back."""
+    rows = _mapped(case).filter(source__isnull=False)
+    if source is not None:
+        rows = rows.exclude(source=source)
+    newest = dict(rows.order_by("made_at").values_list("source", "mapping"))
+    kept = Payload.objects.filter(pk__in=newest.values()).exclude(evidence.gone()).order_by("pk")
+    return tuple(dict.fromkeys(one for payload in kept for one in opened(payload).known))
+
+
+def _mapped(case: Case) -> QuerySet[Redaction]:
+    return Redaction.objects.filter(revision__case=case, mapping__purged_at=None)
 
 
 def look_at(project: Project, case: Case | None, fixture: bytes, detect: bytes | None) -> Look:
     """Read a document that was not redacted just now. No lock is held: `keep` refuses what was outrun. What stands in
     an approved revision of the case was seen by a person and is no finding again."""
     policy, case_key = redaction_policies.current(project), key_of(case)
-    read = redaction_policies.as_policy(policy)
     documents = [parse(data) for data in (fixture, detect) if data is not None]
-    records = [rescan(one, policy=read, known=case_key.known, key=case_key.key) for one in documents]
+    records = [_rescan(one, case_key, policy) for one in documents]
+    left, waived = _not_accepted(case, records, case_key, policy)
+    return Look(
+        record=replace(records[0], open=left),
+        leaves=leaves_in(documents[0]),
+        case_key=case_key,
+        key_from=case_key.kept,
+        policy=policy,
+        waived=waived,
+    )
+
+
+def require_nothing_in(control: Control) -> None:
+    """Raises InvalidTransition where the detectors find in a control what must go, EvidenceDestroyed."""
+    found = open_in(control)
+    if found:
+        kinds = ", ".join(sorted({one.kind for one in found}))
+        raise InvalidTransition(
+            f"Control {control.name} holds what must go ({kinds}). Add one without it, or have the policy keep it."
+        )
+
+
+def open_in(control: Control) -> tuple[Open, ...]:
+    """What must go of a control before its bytes are shown: in its fixture, its detect rules and its mutation. What
+    stands in the approved revision beside it was seen there. Raises EvidenceDestroyed."""
+    case = control.revision.case
+    policy, case_key = redaction_policies.current(case.project), key_of(case)
+    held = [payload for payload in (control.payload, control.detect, control.mutation) if payload is not None]
+    records = [_rescan(parse(evidence.read(payload)), case_key, policy) for payload in held]
+    return _not_accepted(case, records, case_key, policy)[0]
+
+
+def _rescan(document: JSON, case_key: CaseKey, policy: RedactionPolicy | None) -> Record:
+    read = redaction_policies.as_policy(policy)
+    return rescan(document, policy=read, known=case_key.known, key=case_key.key)
+
+
+def _not_accepted(
+    case: Case | None, records: Sequence[Record], case_key: CaseKey, policy: RedactionPolicy | None
+) -> tuple[tuple[Open, ...], Mapping[str, str]]:
     found = [one for record in records for one in record.open]
-    accepted = _accepted(case, case_key, policy) if found else frozenset()
-    left = tuple(one for one in found if (one.kind, one.fits) not in accepted)
-    return Look(record=replace(records[0], open=left), leaves=leaves_in(documents[0]), case_key=case_key, policy=policy)
+    approved = _approved(case, case_key, policy) if found else _Approved()
+    return tuple(one for one in found if (one.kind, one.fits) not in approved.accepted), approved.waived
 
 
 def leaves_in(document: JSON) -> int:
@@ -83,8 +150,10 @@ def keep(actor: User, revision: FixtureRevision, look: Look, ends: datetime) -> 
     case was redacted since `look_at`."""
     case, project = revision.case, revision.case.project
     now = key_of(case)
-    if look.case_key.kept is not None and (now.kept is None or now.kept.pk != look.case_key.kept.pk):
+    if now.kept != look.key_from:
         raise SeenAnother("Somebody redacted the case in the meantime. Look again.")
+    if look.applied is not None and look.applied != _rules_of(look.source):
+        raise SeenAnother("Somebody added a rule, or took one back, in the meantime. Redact it again.")
     record = look.record
     return Redaction.objects.create(
         revision=revision,
@@ -95,8 +164,9 @@ def keep(actor: User, revision: FixtureRevision, look: Look, ends: datetime) -> 
         record=_store(project, case, {"record": record.as_json()}, ends),
         mapping=look.case_key.kept or _store(project, case, _mapping(look.case_key), ends),
         open=[
-            {"finding": finding_of(look.case_key.key, one), "kind": one.kind, "detector": one.detector}
+            {"finding": look.waived.get(name, name), "kind": one.kind, "detector": one.detector}
             for one in record.open
+            for name in [finding_of(look.case_key.key, one)]
         ],
         lost=len(record.lost),
         facts=len(record.facts),
@@ -106,6 +176,11 @@ def keep(actor: User, revision: FixtureRevision, look: Look, ends: datetime) -> 
         made_by=actor,
         made_at=timezone.now(),
     )
+
+
+def _rules_of(source: FixtureRevision | None) -> frozenset[UUID]:
+    standing = RedactionRule.objects.filter(source=source, withdrawn_at=None)
+    return frozenset(standing.values_list("pk", flat=True))
 
 
 def record_of(redaction: Redaction) -> Record:
@@ -119,16 +194,33 @@ def finding_of(key: bytes, one: Open) -> str:
     return hmac.new(key, f"finding:{said}".encode("utf-8", "surrogatepass"), "sha256").hexdigest()
 
 
-def _accepted(case: Case | None, case_key: CaseKey, policy: RedactionPolicy | None) -> frozenset[tuple[str, str]]:
-    """What the same look finds in the revision whose redaction is approved."""
+@dataclass(frozen=True, kw_only=True)
+class _Approved:
+    """What the same look finds in the revision whose redaction is approved. `accepted` was seen by a person and is no
+    finding again; what two people let stand for a while is, and `waived` is as in `Look`."""
+
+    accepted: frozenset[tuple[Kind, str]] = frozenset()
+    waived: Mapping[str, str] = field(default_factory=dict)
+
+
+def _approved(case: Case | None, case_key: CaseKey, policy: RedactionPolicy | None) -> _Approved:
     given = decisions.standing(case).get(DecisionKind.REDACTION) if case is not None else None
-    if given is None:
-        return frozenset()
+    if given is None or given.redaction is None:
+        return _Approved()
     revision = FixtureRevision.objects.select_related("payload", "detect").get(pk=given.revision_id)
     data = [evidence.read(payload) for payload in (revision.payload, revision.detect) if payload is not None]
-    read = redaction_policies.as_policy(policy)
-    found = (rescan(parse(one), policy=read, known=case_key.known, key=case_key.key) for one in data)
-    return frozenset((one.kind, one.fits) for record in found for one in record.open)
+    found = [one for document in data for one in _rescan(parse(document), case_key, policy).open]
+    if evidence.is_gone(given.redaction.record):
+        only_waived = {one["kind"] for one in given.redaction.open}
+        return _Approved(accepted=frozenset((one.kind, one.fits) for one in found if one.kind not in only_waived))
+    stood = zip(record_of(given.redaction).open, given.redaction.open, strict=True)
+    names = {one.place: row["finding"] for one, row in stood}
+    let_stand = [one for one in found if one.place in names]
+    again = {(one.kind, one.fits) for one in let_stand}
+    return _Approved(
+        accepted=frozenset((one.kind, one.fits) for one in found) - again,
+        waived={finding_of(case_key.key, one): names[one.place] for one in let_stand},
+    )
 
 
 def opened(payload: Payload) -> CaseKey:

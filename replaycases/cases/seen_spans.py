@@ -14,6 +14,7 @@ from django.db import transaction
 from replaycases.accounts.models import User
 from replaycases.cases import policies, reading
 from replaycases.cases.models import Redaction, SeenSpans
+from replaycases.cases.policies import InvalidTransition
 from replaycases.redaction.record import Record
 
 PAGE = 500
@@ -52,6 +53,13 @@ def mark(user: User, *, redaction: Redaction, spans: Collection[int]) -> frozens
         row.spans = sorted({*row.spans, *spans})
         row.save()
     return frozenset(row.spans)
+
+
+def require_all(user: User, redaction: Redaction) -> None:
+    """Raises InvalidTransition while the user has not looked at everything."""
+    unseen = why_not_approve(user, redaction)
+    if unseen:
+        raise InvalidTransition(unseen)
 
 
 def why_not_approve(user: User, redaction: Redaction) -> str:

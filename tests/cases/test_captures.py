@@ -11,9 +11,8 @@ from django.utils import timezone
 
 from replaycases.accounts.roles import Role
 from replaycases.cases import captures, decisions, drafts, fixtures, previews
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import AuditEvent, Capture, Case, Classification, Decision, Draft, Origin, Payload
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.importers.findings import ImportRefused
 from tests import factories
 from tests.importers.cassettes import cassette, interaction

@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, dependency, gates, immutability, intake
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Acceptance, AuditEvent, Case, DependencyStatement, FixtureRevision
+from replaycases.cases.policies import SeenAnother
 from tests import factories
 from tests.factories import People
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, details, events, lifecycle, policies
+from replaycases.cases import decisions, details, events, policies
 from replaycases.cases.models import (
     AuditEvent,
     Boundary,
@@ -125,7 +125,7 @@ def test_an_unchanged_statement_leaves_no_event_and_voids_nothing(case: Case, re
 def test_nobody_overwrites_words_that_they_did_not_see(case: Case, responder: User) -> None:
     seen = details.statement_hash(case)
     details.edit_statement(responder, case=case, **{**SAID, "trigger": "The lookup timed out."}, seen=seen)
-    with pytest.raises(lifecycle.SeenAnother):
+    with pytest.raises(policies.SeenAnother):
         details.edit_statement(responder, case=case, **{**SAID, "title": "Another title"}, seen=seen)
     assert Case.objects.get(pk=case.pk).trigger == "The lookup timed out."
 

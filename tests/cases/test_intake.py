@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import intake, lifecycle, texts
+from replaycases.cases import intake, policies, texts
 from replaycases.cases.models import Case, Control, FixtureRevision, OutcomeType, Payload, Stage
 from replaycases.fixture.findings import FixtureInvalid
 from tests import factories
@@ -214,7 +214,7 @@ def test_a_revision_that_changes_nothing_is_refused(actor: User, case: Case) -> 
 
 def test_a_revision_of_what_is_not_current_any_more_is_refused(actor: User, case: Case) -> None:
     intake.add_revision(actor, case=case, fixture=factories.fixture(prompt_version="2"), seen_revision=1)
-    with pytest.raises(lifecycle.SeenAnother):
+    with pytest.raises(policies.SeenAnother):
         intake.add_revision(actor, case=case, fixture=factories.fixture(prompt_version="3"), seen_revision=1)
     assert case.revisions.count() == 2
 

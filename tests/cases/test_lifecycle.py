@@ -13,7 +13,6 @@ from django.utils import timezone
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import details, events, gates, intake, lane_moves, lifecycle, proposals, reading
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import (
     AuditEvent,
     Case,
@@ -27,7 +26,7 @@ from replaycases.cases.models import (
     Run,
     Stage,
 )
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -29,7 +29,6 @@ from replaycases.cases import (
     waivers,
 )
 from replaycases.cases.gates import GatesClosed
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import (
     AuditEvent,
     Case,
@@ -37,13 +36,14 @@ from replaycases.cases.models import (
     DecisionKind,
     DecisionOutcome,
     FlagReason,
+    OutcomeType,
     Redaction,
     RedactionRule,
     RuleAction,
     Stage,
     Waiver,
 )
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.redaction.places import Place
 from tests import factories, in_process
 
@@ -129,6 +129,8 @@ def test_a_redacted_revision_is_approved_once_its_replay_is_the_same(of: factori
     factories.see_everything(of.privacy, case)
     given = factories.decide_redaction(of.privacy, case)
     assert given.redaction == newest(case)
+    said = json.loads(AuditEvent.objects.get(action="redaction.approved").after)
+    assert (said["policy"], said["waivers"]) == (newest(case).policy_digest, [])
     assert factories.fresh(case).stage == Stage.REDACTION_APPROVED
 
 
@@ -419,8 +421,22 @@ def test_new_expectations_are_looked_through_before_they_are_shown(of: factories
     intake.add_revision(of.engineer, case=case, fixture=json.dumps(document).encode())
     case = factories.fresh(case)
     assert case.stage == Stage.REDACTION_APPROVED
-    with pytest.raises(InvalidTransition, match="must not be shown \\(email\\)"):
+    with pytest.raises(InvalidTransition, match="must go \\(email\\)"):
         factories.approve_expectation(of, case)
+
+
+def test_a_control_that_holds_what_must_go_is_not_approved(of: factories.People) -> None:
+    case = approved(of)
+    control = intake.add_control(
+        of.engineer,
+        revision=factories.revision(case),
+        name="another customer",
+        outcome_type=OutcomeType.SUCCESS,
+        fixture=factories.fixture(case_id="control", input={"message": "Write to joe.roe@corp.test"}),
+    )
+    with pytest.raises(InvalidTransition, match="holds what must go \\(email\\)"):
+        lifecycle.approve_control(of.privacy, control=control, fixture_hash=control.fixture_hash)
+    assert not Decision.objects.filter(control=control).exists()
 
 
 def test_the_database_keeps_an_approval_without_a_look_out(of: factories.People) -> None:

@@ -16,9 +16,8 @@ from replaycases.accounts import access
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import capture_ends, choosing, drafts, previews
 from replaycases.cases.evidence import EvidenceDestroyed
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Capture, Draft
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.fixture.findings import Finding, FixtureInvalid
 from replaycases.importers.findings import ImportRefused
 from replaycases.web import raw_reading

@@ -66,7 +66,7 @@ def _conflict(request: HttpRequest, case: Case, refused: policies.InvalidTransit
         "gates": gate_rows.rows(case, found, target, may_propose=overriding.allowed),
         "passed": sum(not gate.blocks for gate in found),
         "overriding": overriding,
-        "changed": isinstance(refused, lifecycle.SeenAnother),
+        "changed": isinstance(refused, policies.SeenAnother),
         "seen": seen if seen.startswith("sha256:") and len(seen) == len("sha256:") + 64 else "",
     }
     return render(request, "cases/conflict.html", context, status=409)

@@ -16,9 +16,8 @@ from replaycases.accounts.models import Project
 from replaycases.accounts.roles import SETS_REDACTION_POLICY
 from replaycases.cases import redacting, redaction_policies, searching
 from replaycases.cases.evidence import EvidenceDestroyed
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, RedactionPolicy
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.web import document_rows, redaction_policy_page, revision_page
