@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from replaycases.redaction.detectors.base import Hit
 from replaycases.redaction.folding import folded
-from replaycases.redaction.originals import automaton, is_date, stands_alone
+from replaycases.redaction.originals import LONGEST, automaton, is_date, stands_alone
 from replaycases.redaction.places import Certainty, Kind
 from replaycases.redaction.scan import Found, Source
 from replaycases.redaction.views.view import View
@@ -34,7 +34,7 @@ class KnownValues:
             if one.hit.certainty == "suggested":
                 continue
             text = one.text
-            if len(text) >= SHORTEST and one.hit.kind != "text" and not is_date(one.hit.kind, text):
+            if SHORTEST <= len(text) <= LONGEST and one.hit.kind != "text" and not is_date(one.hit.kind, text):
                 wanted[folded(text)] = (one.hit.kind, "likely")
             if one.hit.kind == "person":
                 for alias in _aliases(text):

@@ -18,19 +18,29 @@ INSIDE_WORDS = 8
 """Characters from which a value may not stand inside a longer word either."""
 
 
+LONGEST = 400
+"""Characters of a value that are looked for: where so long a beginning stands, the value does."""
+
+
 class Originals:
     """A set of values, looked for in texts without regard to case."""
 
     def __init__(self, values: Iterable[tuple[Kind, str]]) -> None:
-        self._automaton = automaton(
-            {folded(text): kind for kind, text in values if len(text) >= SHORTEST and not is_date(kind, text)}
-        )
+        wanted = {
+            folded(text[:LONGEST]): kind for kind, text in values if len(text) >= SHORTEST and not is_date(kind, text)
+        }
+        self._automaton = automaton({text: (kind, number) for number, (text, kind) in enumerate(wanted.items())})
 
     def spans(self, text: str) -> Iterator[tuple[int, int, Kind]]:
-        """Start, end and kind of every value that stands in `text`: on word boundaries, or anywhere if it is long."""
-        for last, (length, kind) in self._automaton.iter(folded(text)):
+        """Start, end and kind of every value that stands in `text`: on word boundaries, or anywhere if it is long. A
+        value that overlaps itself is told once."""
+        reach: dict[int, int] = {}
+        for last, (length, (kind, number)) in self._automaton.iter(folded(text)):
             start, end = last + 1 - length, last + 1
+            if start < reach.get(number, 0):
+                continue
             if length >= INSIDE_WORDS or stands_alone(text, start, end):
+                reach[number] = end
                 yield start, end, kind
 
 
@@ -48,7 +58,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 def automaton(texts: dict[str, Any]) -> Any:
     """An Aho-Corasick automaton that gives (length, value) for each text of a mapping; the mapping may be empty."""
     made = ahocorasick.Automaton()
-    made.add_word("\0nothing\0", (9, None))
+    made.add_word("\0nothing\0", (9, (None, 0)))
     for text, value in texts.items():
         made.add_word(text, (len(text), value))
     made.make_automaton()

@@ -28,6 +28,8 @@ _SENTENCES: dict[Relation, str] = {
     "interval": "{places} lie {days} days apart",
 }
 _SHOWN = 3
+LONGEST = 320
+"""Characters of a value that has more to do with another than being equal: a mail address with its domain."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,7 +97,7 @@ class _Facts:
         for index, one in enumerate(occurrences):
             self._classes[one.value].append(index)
         self._first = {value: members[0] for value, members in self._classes.items()}
-        self._telling = {value: first for value, first in self._first.items() if not occurrences[first].by_hand}
+        self._telling = {value: first for value, first in self._first.items() if _tells(occurrences[first])}
 
     def _fact(self, relation: Relation, members: Sequence[int], amount: int = 0) -> Fact:
         places = tuple(self._all[index].place for index in members)
@@ -170,6 +172,11 @@ class _Facts:
         ]
         for (one, first), (other, second) in pairwise(sorted(days, key=lambda row: row[1])):
             yield self._fact("interval", (first, second), (other - one).days)
+
+
+def _tells(one: Occurrence) -> bool:
+    """Whether the text of a value has to do with that of others."""
+    return not one.by_hand and len(one.text) <= LONGEST
 
 
 def _name(place: Place) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from replaycases.redaction.canonical import canonical
 from replaycases.redaction.detectors.base import Hit
-from replaycases.redaction.originals import Originals, automaton
+from replaycases.redaction.originals import LONGEST, Originals, automaton
 from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.scan import Detectors, Found, Scan, Source, scan
+from replaycases.redaction.surrogates.surrogates import LONGEST_VALUE
 from replaycases.redaction.views.view import View
 
 ORIGINAL, DIGITS = "residual:original", "residual:digits"
@@ -52,7 +53,7 @@ def second_look(
     return SecondLook(originals=tuple(_Left(originals).found_in(read)), scan=again)
 
 
-LONGEST = 1200
+ROUND = LONGEST_VALUE + 200
 """Characters round a hit in which a surrogate that holds it is looked for."""
 
 
@@ -84,7 +85,7 @@ class _Made:
 
     def _spans(self, text: str, at: int) -> Iterator[tuple[int, int]]:
         """Where surrogates stand round a position."""
-        for last, (length, _) in self._automaton.iter(text, max(at - LONGEST, 0), min(at + LONGEST, len(text))):
+        for last, (length, _) in self._automaton.iter(text, max(at - ROUND, 0), min(at + ROUND, len(text))):
             yield last + 1 - length, last + 1
 
 
@@ -93,7 +94,7 @@ class _Left:
         values = list(originals)
         self._texts = Originals(values)
         digits = ((kind, _digits(canonical(kind, text))) for kind, text in values if kind in _DIGITAL)
-        self._digits = automaton({bare: kind for kind, bare in digits if len(bare) >= FEWEST_DIGITS})
+        self._digits = automaton({bare[:LONGEST]: kind for kind, bare in digits if len(bare) >= FEWEST_DIGITS})
 
     def found_in(self, read: Iterable[Source]) -> Iterator[Found]:
         for source in read:

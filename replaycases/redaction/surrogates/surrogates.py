@@ -29,6 +29,9 @@ WITH_WORDS = 80
 MOST_MORE = 15
 """Digits after the first one up to which a number is read as what it is by every reader of JSON."""
 
+LONGEST_VALUE = 1000
+"""Characters beyond which a value is free text, whatever its field says."""
+
 HELD = 3
 """Characters from which no original may stand in a surrogate that a person chose, not even within a word."""
 
@@ -138,7 +141,7 @@ class Surrogates:
             return f"[removed {kind} {draw.digits(6)}]" if attempt < WITH_WORDS else f"[{draw.digits(8)}]"
         if kind == "secret":
             return secret(text, draw, with_prefix=attempt < WITH_PREFIX)
-        if kind == "text":
+        if kind == "text" or len(text) > LONGEST_VALUE:
             return f"[removed text {draw.digits(6)}, {len(text)} characters]"
         if kind in ("id", "opaque_id"):
             if kind == "id" and attempt < WITH_PREFIX and not owner[2] and text in self._ranked:
