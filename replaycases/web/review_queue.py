@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from replaycases.accounts import access
 from replaycases.accounts.models import Membership, User
 from replaycases.accounts.roles import DECIDES_EXPECTATION, DECIDES_REDACTION, Role
-from replaycases.cases import decisions, policies
+from replaycases.cases import claims, decisions, policies
 from replaycases.cases.models import (
     Case,
     Control,
@@ -86,19 +86,22 @@ def of_reader(cases: QuerySet[Case], user: User, controls: Controls) -> QuerySet
 
 
 def redactions_for(user: User) -> list[str]:
-    """The cases whose redaction waits for the user, by their readable ids, in the order of the queue. What was returned
-    waits for its author. One query."""
+    """The cases whose redaction waits for the user, by their readable ids, in the order of the queue. One query."""
+    return [f"{key}-{number}" for key, number in _redactions(user).values_list("project__key", "number")]
+
+
+def free_redactions(user: User) -> QuerySet[Case]:
+    """Those of them that nobody else has."""
+    return _redactions(user).filter(claims.free_for(user)).select_related("project")
+
+
+def _redactions(user: User) -> QuerySet[Case]:
+    """What was returned waits for its author."""
     theirs = Membership.objects.filter(user=user, role__in=DECIDES_REDACTION).values("project")
     waiting = Case.objects.filter(
         stage=Stage.IN_REVIEW, current_revision__isnull=False, redaction_returned=False, project__in=theirs
     )
-    soonest = waiting.exclude(decisions.is_work_of(user)).order_by(*_SOONEST)
-    return [f"{key}-{number}" for key, number in soonest.values_list("project__key", "number")]
-
-
-def after(user: User, case: Case) -> str:
-    """The redaction that waits next for the user who is done with the case, "" where none does."""
-    return next((waiting for waiting in redactions_for(user) if waiting != case.readable_id), "")
+    return waiting.exclude(decisions.is_work_of(user)).order_by(*_SOONEST)
 
 
 def rows(cases: Sequence[Case], user: User, controls: Controls) -> list[Waiting]:

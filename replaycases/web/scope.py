@@ -39,7 +39,7 @@ def team_or_404(request: HttpRequest, key: str, pk: UUID) -> Team:
 def case_or_404(request: HttpRequest, case_id: CaseId) -> Case:
     key, number = case_id
     cases = Case.objects.visible_to(user_of(request)).select_related(
-        "project", "current_revision", "created_by", "latest_comparison"
+        "project", "current_revision", "created_by", "latest_comparison", "reviewer"
     )
     return get_object_or_404(cases, project__key=key, number=number)
 

@@ -8,7 +8,7 @@ from django.urls import path, register_converter
 from replaycases.web.captures import urls as captures
 from replaycases.web.converters import CaseIdConverter, ProjectKeyConverter
 from replaycases.web.findings import urls as findings
-from replaycases.web.redactions import deciding
+from replaycases.web.redactions import deciding, turns
 from replaycases.web.redactions import views as redactions
 from replaycases.web.views import (
     account,
@@ -109,6 +109,10 @@ urlpatterns = [
         redactions.redaction_value,
         name="redaction_value",
     ),
+    path("cases/<case_id:case_id>/review/redaction/skip/", turns.skip, name="redaction_skip"),
+    path(
+        "cases/<case_id:case_id>/review/redaction/skip/withdrawal/", turns.take_back, name="redaction_skip_withdrawal"
+    ),
     path("cases/<case_id:case_id>/redactions/", redactions.redact, name="redaction_list"),
     path("cases/<case_id:case_id>/redactions/<uuid:pk>/seen/", redactions.mark_seen, name="redaction_seen"),
     path("cases/<case_id:case_id>/redaction-rules/", deciding.add_rule, name="redaction_rule_list"),
@@ -135,6 +139,7 @@ urlpatterns = [
     path("cases/<case_id:case_id>/raw-reads/", raw_reads.of_case, name="case_raw_read_list"),
     path("captures/<capture_id:capture_id>/raw-reads/", raw_reads.of_capture, name="capture_raw_read_list"),
     path("reviews/", reviews.review_queue_page, name="review_queue"),
+    path("reviews/turns/", turns.take_next, name="review_turn_list"),
     path("cases/<case_id:case_id>/promotion/", promotions.promotion, name="case_promotion"),
     path("cases/<case_id:case_id>/history/", promotions.history, name="case_history"),
     path("cases/<case_id:case_id>/demotion/", promotions.demotion, name="case_demotion"),

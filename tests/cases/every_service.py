@@ -38,6 +38,7 @@ from replaycases.cases import (
     proposals,
     raw_reads,
     redacting,
+    redaction_marks,
     redaction_policies,
     redaction_rows,
     redaction_rules,
@@ -365,6 +366,16 @@ def _redacting(of: factories.People) -> dict[str, Call]:
         "redacting.redact": _call(of.responder, redacting.redact, case=case, seen_revision=1),
         "redacting.look_again": _call(of.responder, redacting.look_again, case=case, seen_revision=1),
         "redaction_rules.add": _call(of.responder, redaction_rules.add, reason="No name.", **add),
+        "redaction_marks.mark_every": _call(
+            of.responder,
+            redaction_marks.mark_every,
+            source=revision,
+            pointer="/input/message",
+            in_key=False,
+            text="Write",
+            kind="text",
+            reason="No name.",
+        ),
         "redaction_rules.withdraw": _call(of.responder, redaction_rules.withdraw, rule=rule),
         "redaction_policies.save": _call(
             of.privacy, redaction_policies.save, project=of.project, data={"dates": "shift"}, note="Dates.", seen=0

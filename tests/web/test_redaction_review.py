@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
 from django.utils import timezone
 
@@ -226,6 +227,34 @@ def test_a_decision_leads_to_the_next_item_of_the_queue(of: factories.People, re
     answer = reviewing.post(f"{PAGE[:-10]}redaction-return/", said)
     assert answer.headers["Location"] == "/cases/RC-2/review/redaction/"
     assert "<b>1 of 1</b>" in words(reviewing.get("/cases/RC-2/review/redaction/"))
+
+
+def test_the_queue_hands_an_item_to_one_person_at_a_time(of: factories.People, made: Case) -> None:
+    second = client_of(factories.person(of.project, Role.PRIVACY_REVIEWER))
+    first = client_of(of.privacy)
+    assert first.post("/reviews/turns/").headers["Location"] == PAGE
+    assert "Yours until" in told(first.get(PAGE))
+    assert f"{of.privacy} has it until" in told(second.get(PAGE))
+    assert second.post("/reviews/turns/").headers["Location"] == "/reviews/"
+    with time_machine.travel(timezone.now() + timedelta(minutes=16)):
+        assert second.post("/reviews/turns/").headers["Location"] == PAGE
+
+
+def test_who_decides_nothing_of_it_has_no_item(of: factories.People, made: Case) -> None:
+    client_of(of.viewer).post(f"{PAGE}skip/withdrawal/")
+    assert factories.fresh(made).reviewer is None
+
+
+def test_what_was_skipped_is_not_handed_out_again_until_the_skip_is_taken_back(
+    of: factories.People, made: Case
+) -> None:
+    client = client_of(of.privacy)
+    client.post("/reviews/turns/")
+    assert client.post(f"{PAGE}skip/").headers["Location"] == "/reviews/"
+    assert factories.fresh(made).reviewer is None
+    assert client.post("/reviews/turns/").headers["Location"] == "/reviews/"
+    assert client.post(f"{PAGE}skip/withdrawal/").headers["Location"] == PAGE
+    assert factories.fresh(made).reviewer == of.privacy
 
 
 # --- redacting ------------------------------------------------------------------------------------------------------

@@ -81,6 +81,9 @@ WHO: dict[str, frozenset[Role]] = {
     "comment_resolution": COMMENTS,
     # Whoever it is open to may note what they looked at: it counts for nobody but themselves.
     "redaction_seen": frozenset(Role),
+    # Whoever sees the case may pass it over, or say that they are at it: it keeps nobody from anything.
+    "redaction_skip": frozenset(Role),
+    "redaction_skip_withdrawal": frozenset(Role),
     "redaction_list": CHANGES_CONTENT,
     "redaction_rule_list": CHANGES_CONTENT,
     "redaction_rule_withdrawal": CHANGES_CONTENT,

@@ -81,6 +81,11 @@ class Case(models.Model):
     expectation_approved = models.BooleanField(default=False)
     redaction_returned = models.BooleanField(default=False)
     expectation_returned = models.BooleanField(default=False)
+    # Who has its redaction before them now: see `cases.claims`.
+    reviewer = models.ForeignKey(
+        User, null=True, blank=True, editable=False, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    reviewer_until = models.DateTimeField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     on_behalf_of = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

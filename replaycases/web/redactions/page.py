@@ -14,12 +14,12 @@ from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.cases import decisions, reading, redaction_policies, redaction_rows, seen_spans
+from replaycases.cases import claims, decisions, reading, redaction_policies, redaction_rows, seen_spans
 from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case, DecisionKind, FixtureRevision, Redaction
 from replaycases.web import raw_reading, review_page, review_queue, revision_page
 from replaycases.web.gate_rows import GateRow
-from replaycases.web.redactions import bar, findings, loading, rows, spans, told
+from replaycases.web.redactions import bar, findings, loading, rows, spans, told, turns
 from replaycases.web.redactions.loading import Read, Sides
 from replaycases.web.review_page import Asked
 from replaycases.web.scope import user_of
@@ -72,9 +72,18 @@ def context(case: Case, request: HttpRequest) -> dict[str, Any]:
         "gates": gates,
         "actions": {one.name: one for one in available_actions(case, user, only={"redact", "waive"})},
         "turn": bar.turn_of(case, waiting),
+        "held": claims.is_held(case),
+        "mine": case.reviewer_id == user.pk,
+        "skipped": _skipped(request, case),
         "in_force": redaction_policies.current(case.project),
         **(_open(review, gates) if raw.open else closed),
     }
+
+
+def _skipped(request: HttpRequest, case: Case) -> str:
+    """The case that the reader skipped last, to which they can go back; "" where there is none."""
+    last = turns.skipped(request)[-1:]
+    return last[0] if last and last[0] != case.readable_id else ""
 
 
 def address(case: Case, *, page: int = 0, line: int | None = None, whole: bool = False) -> str:

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from replaycases.cases import policies, reading, redacting, redaction_rows, seen_spans
+from replaycases.cases import claims, policies, reading, redacting, redaction_rows, seen_spans
 from replaycases.cases.models import Case, FixtureRevision
 from replaycases.web import revision_page
 from replaycases.web.forms_review import ReturnForm
@@ -92,6 +92,7 @@ def mark_seen(request: HttpRequest, case_id: CaseId, pk: UUID) -> HttpResponse:
         seen = seen_spans.mark(user, redaction=redaction, spans=said["spans"])
     except ValidationError as refused:
         return render_review(request, case, refused=refused)
+    claims.hold(user, case)
     if request.accepts("text/html"):
         return redirect(_back(case, said))
     why = seen_spans.why_not_approve(user, redaction)

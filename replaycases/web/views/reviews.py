@@ -14,13 +14,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from replaycases.cases import comments, evidence, lifecycle, policies, reading
+from replaycases.cases import claims, comments, evidence, lifecycle, policies, reading
 from replaycases.cases.models import Case, Decision, DecisionKind, FixtureRevision
 from replaycases.cases.policies import SeenAnother
 from replaycases.fixture import strict_json
 from replaycases.web import document_rows, raw_reading, review_page, review_queue, revision_page, words
 from replaycases.web.forms_review import CommentForm, DecisionForm, ResolutionForm, ReturnForm
 from replaycases.web.pages import page_of
+from replaycases.web.redactions import turns
 from replaycases.web.scope import CaseId, case_or_404, comment_or_404, control_or_404, revision_or_404, user_of
 from replaycases.web.views.revisions import render_revision
 
@@ -70,6 +71,7 @@ def review_queue_page(request: HttpRequest) -> HttpResponse:
         "everything": everything,
         "waiting": found,
         "mine": sum(bool(row.mine) for row in found),
+        "redactions": len(review_queue.redactions_for(user)),
         "in_all": None if everything else waiting.count(),
     }
     return render(request, "reviews/queue.html", context)
@@ -184,12 +186,11 @@ def _return(request: HttpRequest, case_id: CaseId, kind: DecisionKind) -> HttpRe
 
 def _onward(request: HttpRequest, case: Case, kind: DecisionKind) -> HttpResponse:
     """The next redaction that waits for the reviewer; the case where none does, or where that was not what it was."""
+    following = None
     if kind == DecisionKind.REDACTION:
-        following = review_queue.after(user_of(request), case)
-        if following:
-            messages.info(request, f"Next in the queue: {following}.")
-            return redirect("redaction_review", following)
-    return redirect("case_review", case.readable_id)
+        claims.release(user_of(request), case)
+        following = turns.onward(request, case)
+    return following or redirect("case_review", case.readable_id)
 
 
 # --- controls: one by one ---------------------------------------------------------------------------------------------
