@@ -78,14 +78,16 @@ def redact(actor: User, *, case: Case, seen_revision: int) -> FixtureRevision:
 
 def look_again(actor: User, *, case: Case, seen_revision: int) -> Redaction:
     """The detectors look at the current revision anew, under the policy in force. Of one that was made by redacting it
-    stays so: what was replaced, lost, and asked for by rules that did not fit, no second look sees. Raises as
-    `redact`."""
+    stays so: what was replaced, lost, and asked for by rules that did not fit, no second look sees. Raises as `redact`,
+    and InvalidTransition where rules wait for the next redaction."""
     policies.require(case, actor, "redact")
     current = _seen(case, seen_revision)
     reading.require(current, actor)
     detect = evidence.read(current.detect) if current.detect else None
     look = redaction_scans.look_at(case.project, case, evidence.read(current.payload), detect)
-    return _keep(actor, case, current, _with_its_making(look, current), "redaction.looked_again")
+    with transaction.atomic():
+        _require_no_rule_is_new(policies.require_locked(case, actor, "redact"), current)
+        return _keep(actor, case, current, _with_its_making(look, current), "redaction.looked_again")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +176,13 @@ def _come_back(
     for one in rescan(document, policy=policy, key=case_key.key, known=before).open if before else ():
         if one.detector in RESIDUAL and one.place not in there:
             yield one
+
+
+def _require_no_rule_is_new(case: Case, current: FixtureRevision) -> None:
+    """A second look applies no rule, and would hide that one waits."""
+    newest = redaction_rows.newest(current) if case.current_revision_id == current.pk else None
+    if newest is not None and redaction_rows.rules_changed(newest):
+        raise InvalidTransition("Rules were added or taken back since it was redacted. Redact it again.")
 
 
 def _with_its_making(look: Look, current: FixtureRevision) -> Look:

@@ -41,13 +41,16 @@ class RedactionFacts:
         return next((source for source in named if source is not None), None)
 
     def outrun(self, looked: Redaction, case: Case) -> str:
-        """Why it says too little today: another policy is in force, or the detectors are newer; "" if neither."""
+        """Why it says too little today: another policy is in force, the detectors are newer, or people decided
+        something since; "" if none of it."""
         number = self._in_force.get(case.project_id, 0)
         of = looked.policy.number if looked.policy is not None else 0
         if of != number:
             return f"Version {number} of the redaction policy is in force, and this was found under version {of}."
         if looked.detectors != DETECTORS_VERSION:
             return "The detectors are newer than what was found."
+        if redaction_rows.has_changed_rules(looked):
+            return "Rules were added or taken back since it was redacted, and only redacting it again applies them."
         return ""
 
     def waivers(self, case: Case) -> list[Waiver]:
@@ -65,9 +68,8 @@ class RedactionFacts:
         """By revision, the oldest first."""
         found: defaultdict[UUID, list[Redaction]] = defaultdict(list)
         revisions = {case.current_revision_id for case in self._cases if case.current_revision_id}
-        for row in (
-            Redaction.objects.filter(revision__in=revisions).select_related("source", "policy").order_by("made_at")
-        ):
+        rows = Redaction.objects.filter(revision__in=revisions).select_related("source", "policy").order_by("made_at")
+        for row in redaction_rows.with_rules_changed(rows):
             found[row.revision_id].append(row)
         return found
 

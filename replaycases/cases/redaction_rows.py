@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from uuid import UUID
 
 from django.db.models import Case as Either
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Exists, OuterRef, Q, QuerySet, When
 from django.utils import timezone
 
 from replaycases.accounts.models import User
@@ -64,20 +64,15 @@ def kinds(found: Iterable[Mapping[str, str]]) -> str:
 def rules_changed(redaction: Redaction) -> bool:
     """Whether people added a rule, or took one back, since they were applied: it shows something else than they
     decided."""
-    return with_rules_changed(Redaction.objects.filter(pk=redaction.pk)).filter(has_changed_rules=True).exists()
+    return has_changed_rules(with_rules_changed(Redaction.objects.filter(pk=redaction.pk)).get())
 
 
 def with_rules_changed(rows: QuerySet[Redaction]) -> QuerySet[Redaction]:
-    """The same of each, as `has_changed_rules`. A second look at what was redacted has the mapping of the first, which
-    applied the rules; what was only read applied none."""
-    alike = Redaction.objects.filter(revision=OuterRef("revision"), mapping=OuterRef("mapping"), source__isnull=False)
-    later = Q(added_at__gt=OuterRef("applied_at")) | Q(withdrawn_at__gt=OuterRef("applied_at"))
+    """The same of each, as `has_changed_rules`. What was only read applied none."""
+    later = Q(added_at__gt=OuterRef("made_at")) | Q(withdrawn_at__gt=OuterRef("made_at"))
     changed = RedactionRule.objects.filter(later, source=OuterRef("source"))
     unused = RedactionRule.objects.filter(source=OuterRef("revision"), withdrawn_at=None)
-    applied = Subquery(alike.order_by("made_at").values("made_at")[:1])
-    return rows.annotate(applied_at=applied).annotate(
-        has_changed_rules=Either(When(source=None, then=Exists(unused)), default=Exists(changed))
-    )
+    return rows.annotate(has_changed_rules=Either(When(source=None, then=Exists(unused)), default=Exists(changed)))
 
 
 def has_changed_rules(row: Redaction) -> bool:

@@ -99,8 +99,8 @@ def why_not_confirm(actor: User, waiver: Waiver) -> str:
 
 
 def _chosen(redaction: Redaction, wanted: set[str]) -> list[dict[str, str]]:
-    chosen = [found for found in redaction.open if found["finding"] in wanted]
-    if not chosen or len({found["finding"] for found in chosen}) != len(wanted):
+    chosen = list({found["finding"]: found for found in redaction.open if found["finding"] in wanted}.values())
+    if not chosen or len(chosen) != len(wanted):
         raise ValidationError("Choose findings that are open here.")
     if len(chosen) > 1 and any(found["kind"] in ONE_BY_ONE for found in chosen):
         raise ValidationError("A secret, and what could not be read, is waived by itself with a reason of its own.")
@@ -108,9 +108,9 @@ def _chosen(redaction: Redaction, wanted: set[str]) -> list[dict[str, str]]:
 
 
 def _places(redaction: Redaction) -> dict[str, str]:
-    key = redaction_scans.opened(redaction.mapping).key
     record = redaction_scans.record_of(redaction)
-    return {redaction_scans.finding_of(key, one): place_of(one.place) for one in record.open}
+    named = zip(redaction.open, record.open, strict=True)
+    return {found["finding"]: place_of(one.place) for found, one in named}
 
 
 def _is_free(case: Case, finding: str) -> bool:

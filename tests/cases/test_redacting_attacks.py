@@ -1,0 +1,155 @@
+"""People who would have a redaction approved that did not earn it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from replaycases.cases import evidence, intake, redacting, redaction_rules, waivers
+from replaycases.cases.models import Case, Redaction, RuleAction
+from replaycases.cases.policies import InvalidTransition, SeenAnother
+from replaycases.redaction.places import Place
+from tests import factories
+from tests.cases.test_redacting import (
+    MAIL,
+    TEXT,
+    ask,
+    blocking,
+    mark,
+    newest,
+    place_of,
+    raw,
+    redacted,
+    replayed,
+    second_reviewer,
+    soon,
+)
+
+
+@pytest.fixture
+def of(db: None) -> factories.People:
+    return factories.people(factories.project())
+
+
+def written_on(of: factories.People, case: Case, text: str) -> Case:
+    """Somebody edits the current revision by hand."""
+    document = json.loads(evidence.read(factories.revision(factories.fresh(case)).payload))
+    document["input"]["message"] += text
+    intake.add_revision(of.responder, case=case, fixture=json.dumps(document).encode())
+    return factories.fresh(case)
+
+
+# --- pressing a button takes nothing off the list ---------------------------------------------------------------------
+
+
+def test_a_second_look_takes_nothing_off_what_was_replaced_and_asked_for(of: factories.People) -> None:
+    case = redacted(of)
+    source = redacting.source_of(factories.revision(case))
+    redaction_rules.add(
+        of.responder,
+        source=source,
+        action=RuleAction.SURROGATE,
+        place=place_of("desk 4"),
+        surrogate="desk 9",
+        reason="Nothing is replaced there, so it does not fit.",
+    )
+    redacting.redact(of.responder, case=case, seen_revision=2)
+    before = newest(case)
+    after = redacting.look_again(of.responder, case=case, seen_revision=2)
+    assert [one["detector"] for one in before.open] == ["manual:does not fit"]
+    assert (after.source, after.spans, after.open) == (before.source, before.spans, before.open)
+
+
+def test_redacting_an_edited_revision_does_not_let_an_earlier_original_pass(of: factories.People) -> None:
+    case = redacted(of)
+    mark(of, case)
+    redacting.redact(of.responder, case=case, seen_revision=2)
+    case = written_on(of, case, " Jane is back, see x@corp.test")
+    redacting.redact(of.responder, case=case, seen_revision=4)
+    assert [one["detector"] for one in newest(case).open] == ["residual:original"]
+    case = written_on(of, case, ", and so is Jane")
+    assert [one["detector"] for one in newest(case).open] == ["residual:original"] * 2
+
+
+def test_a_rule_that_is_not_applied_yet_is_in_the_way(of: factories.People) -> None:
+    case = replayed(of, redacted(of))
+    rule = mark(of, case)
+    with pytest.raises(InvalidTransition, match="Redact it again"):
+        redacting.look_again(of.responder, case=case, seen_revision=2)
+    assert blocking(case, of) == ["residual"]
+    redaction_rules.withdraw(of.responder, rule=rule)
+    redacting.redact(of.responder, case=case, seen_revision=2)
+    assert blocking(case, of) == []
+
+
+def test_a_rule_for_a_revision_that_was_only_read_is_in_the_way(of: factories.People) -> None:
+    case = raw(of, "Where is Jane?")
+    assert blocking(case, of) == []
+    redaction_rules.add(
+        of.responder,
+        source=factories.revision(case),
+        action=RuleAction.MARK,
+        kind="person",
+        place=Place(pointer="/input/message", start=9, end=13),
+        reason="Her name.",
+    )
+    assert blocking(case, of) == ["residual"]
+
+
+# --- waivers ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_let_stand_is_a_finding_again_once_the_waiver_is_ended(of: factories.People) -> None:
+    case = raw(of)
+    waiver = waivers.confirm(second_reviewer(of), waiver=ask(of, case))
+    factories.approve_redaction(of, case)
+    case = written_on(of, case, " Soon.")
+    assert "residual" not in blocking(case, of)
+    waivers.end(of.privacy, waiver=waiver)
+    assert "residual" in blocking(case, of)
+
+
+def test_what_was_let_stand_at_one_place_does_not_stand_at_another(of: factories.People) -> None:
+    case = raw(of)
+    waivers.confirm(second_reviewer(of), waiver=ask(of, case))
+    factories.approve_redaction(of, case)
+    document = json.loads(evidence.read(factories.revision(case).payload))
+    document["input"]["note"] = MAIL
+    intake.add_revision(of.responder, case=case, fixture=json.dumps(document).encode())
+    assert "residual" in blocking(factories.fresh(case), of)
+
+
+def test_a_value_that_stands_twice_in_one_text_can_be_waived(of: factories.People) -> None:
+    case = raw(of, f"{TEXT} or {MAIL}")
+    looked = newest(case)
+    assert len(looked.open) == 2
+    found = {one["finding"] for one in looked.open}
+    [waiver] = waivers.ask(of.privacy, redaction=looked, findings=found, reason="Our own address.", until=soon())
+    waivers.confirm(second_reviewer(of), waiver=waiver)
+    assert "residual" not in blocking(case, of)
+
+
+# --- at the same time -------------------------------------------------------------------------------------------------
+
+
+def test_a_key_that_an_approval_destroyed_does_not_come_back_with_a_redaction_begun_before(
+    of: factories.People,
+) -> None:
+    case = replayed(of, redacted(of))
+    begun = redacting._made(case, redacting.source_of(factories.revision(case)))
+    other = begun.data.replace(b"desk 4", b"desk 5")
+    factories.approve_redaction(of, case)
+    with pytest.raises(SeenAnother, match="redacted the case in the meantime"):
+        intake.add_revision(of.responder, case=case, fixture=other, seen_revision=2, look=begun.look)
+    assert not Redaction.objects.filter(mapping__purged_at=None).exists()
+
+
+def test_a_redaction_begun_before_a_rule_was_added_is_not_kept(of: factories.People) -> None:
+    case = redacted(of)
+    source = redacting.source_of(factories.revision(case))
+    mark(of, case)
+    begun = redacting._made(case, source)
+    mark(of, case, "desk 4")
+    with pytest.raises(InvalidTransition, match="added a rule"):
+        intake.add_revision(of.responder, case=case, fixture=begun.data, seen_revision=2, look=begun.look)
