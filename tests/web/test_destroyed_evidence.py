@@ -58,7 +58,6 @@ def address(case: Case, template: str) -> str:
     [
         "/cases/RC-1/revisions/1/",
         "/cases/RC-1/revisions/2/differences/",
-        "/cases/RC-1/revisions/new/",
         "/cases/RC-1/review/",
         "/cases/RC-1/controls/{control}/approval/",
         "/cases/RC-1/comparisons/1/",
@@ -70,6 +69,12 @@ def test_what_is_destroyed_is_said_in_its_place(signed_in: Client, destroyed: Ca
     assert response.status_code == 200
     assert SAID in response.content.decode()
     assert "why you need to read" not in response.content.decode()
+
+
+def test_no_revision_is_begun_of_what_is_destroyed(signed_in: Client, destroyed: Case) -> None:
+    response = signed_in.get("/cases/RC-1/revisions/new/")
+    assert response.status_code == 409
+    assert "The time of this case&#x27;s raw evidence is over." in response.content.decode()
 
 
 def test_the_verdict_stays_on_its_page(signed_in: Client, destroyed: Case) -> None:
