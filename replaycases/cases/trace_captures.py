@@ -37,8 +37,8 @@ Row = TypeVar("Row", Span, LogRecord)
 
 
 def capture_trace(actor: User, *, project: Project, trace_id: str) -> Capture:
-    """The capture of what came of the trace so far. Raises ValidationError where nothing of it is kept or more of it
-    comes all the time, and as `captures.bring`."""
+    """The capture of what came of the trace so far. Raises ValidationError where nothing of it is kept,
+    InvalidTransition while more of it comes all the time, and as `captures.bring`."""
     access.require(actor, project, *CAPTURES)
     for _ in range(TRIES):
         trace = BufferedTrace.objects.filter(project=project, trace_id=trace_id.lower()).first()
@@ -48,7 +48,7 @@ def capture_trace(actor: User, *, project: Project, trace_id: str) -> Capture:
         if capture is not None:
             return capture
     else:
-        raise ValidationError({"trace_id": "More of this trace comes in at this moment. Try it again."})
+        raise InvalidTransition("More of this trace comes in at this moment. Try it again.")
     raise ValidationError({"trace_id": "Nothing of this trace is kept: it never came, or its time is over."})
 
 

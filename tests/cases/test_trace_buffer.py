@@ -29,6 +29,7 @@ from replaycases.cases.models import (
     TraceBatch,
     TraceInbox,
 )
+from replaycases.cases.policies import InvalidTransition
 from replaycases.cases.trace_buffer import BufferFull, Received
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.otlp import envelope
@@ -489,6 +490,22 @@ def test_what_comes_while_a_trace_is_put_together_is_in_its_capture(
     assert export is not None
     assert len(export.spans) == len(done) == 2
     assert locked
+
+
+def test_a_trace_of_which_more_comes_all_the_time_is_not_captured_now(
+    of: factories.People, sender: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive(sender, as_json(chat()))
+    find, more = captures.find, iter(range(2, 100))
+
+    def found(*said: Any) -> Any:
+        receive(sender, as_json(chat(next(more), parent=1)))
+        return find(*said)
+
+    monkeypatch.setattr(captures, "find", found)
+    with pytest.raises(InvalidTransition, match="Try it again"):
+        trace_captures.capture_trace(of.responder, project=of.project, trace_id=TRACE)
+    assert not Capture.objects.exists()
 
 
 def test_what_comes_after_a_rule_captured_a_trace_is_captured_too_and_once(

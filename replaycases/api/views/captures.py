@@ -112,7 +112,8 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     @extend_schema(request=CapturedTrace, responses={201: shown.CaptureSerializer}, filters=False)
     @action(detail=False, methods=["post"], url_path="from-trace", pagination_class=None)
     def from_trace(self, request: Request) -> Response:
-        """Make a capture of what a collector sent of one trace so far; 400 where nothing of it is kept."""
+        """Make a capture of what a collector sent of one trace so far; 400 where nothing of it is kept, 409 while more
+        of it comes all the time."""
         capture = trace_captures.capture_trace(self.user, **self.checked(CapturedTrace))
         return Response(shown.CaptureSerializer(capture).data, status=201)
 

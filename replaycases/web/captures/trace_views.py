@@ -15,6 +15,7 @@ from replaycases.accounts.models import Project
 from replaycases.accounts.roles import ADMINISTERS
 from replaycases.cases import capture_rules, evidence, trace_captures
 from replaycases.cases.models import BufferedTrace, CaptureRule, RuleKind
+from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.findings import ImportRefused
 from replaycases.web.captures import trace_page
 from replaycases.web.captures.trace_page import RuleForm, TraceFilter
@@ -57,6 +58,8 @@ def capture_trace(request: HttpRequest, pk: UUID) -> HttpResponse:
         made = trace_captures.capture_trace(user, project=trace.project, trace_id=trace.trace_id)
     except ValidationError as refused:
         messages.error(request, " ".join(refused.messages))
+    except InvalidTransition as refused:
+        messages.error(request, str(refused))
     except ImportRefused as refused:
         messages.error(request, f"The trace cannot be captured: {refused.finding.message}. {refused.finding.hint}")
     except (evidence.EvidenceTooLarge, evidence.EvidenceDestroyed) as refused:

@@ -18,6 +18,7 @@ from replaycases.accounts import access
 from replaycases.accounts.roles import CREATES_CASES
 from replaycases.cases import incident_reports, texts, trace_captures
 from replaycases.cases.models import BufferedTrace, IncidentReport
+from replaycases.cases.policies import InvalidTransition
 from replaycases.importers.findings import ImportRefused
 from replaycases.web.forms import StatementForm, StyledForm
 from replaycases.web.pages import page_of
@@ -97,6 +98,8 @@ def capture(request: HttpRequest, pk: UUID) -> HttpResponse:
         made = trace_captures.capture_trace(user, project=report.project, trace_id=report.trace_id)
     except ValidationError as refused:
         messages.error(request, " ".join(refused.messages))
+    except InvalidTransition as refused:
+        messages.error(request, str(refused))
     except ImportRefused as refused:
         messages.error(request, f"The trace cannot be captured: {refused.finding.message}. {refused.finding.hint}")
     else:
