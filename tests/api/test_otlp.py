@@ -18,6 +18,7 @@ from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
@@ -29,7 +30,7 @@ from replaycases.cases import evidence, people, trace_buffer, trace_captures
 from replaycases.cases.models import BufferedTrace, Draft, Payload
 from replaycases.importers.otlp import envelope
 from tests import factories
-from tests.api.otlp_requests import OTHER, as_json, as_protobuf, chat, records, span
+from tests.api.otlp_requests import OTHER, TRACE, as_json, as_protobuf, chat, records, span
 
 PROTOBUF = "application/x-protobuf"
 
@@ -81,6 +82,24 @@ def test_what_is_not_kept_is_a_partial_success_with_its_number_and_reason(secret
     assert send(secret, records(trace=""), path="logs").json()["partialSuccess"]["rejectedLogRecords"] == "1"
     logs = send(secret, b"", type=PROTOBUF, path="logs").content
     assert ExportLogsServiceResponse.FromString(logs) == ExportLogsServiceResponse()
+
+
+def test_a_request_that_came_to_the_address_of_the_other_signal_is_refused(secret: str) -> None:
+    """An answer of 200 would say that it is kept."""
+    logs = LogsData()
+    record = logs.resource_logs.add().scope_logs.add().log_records.add()
+    record.time_unix_nano, record.event_name = 1_700_000_000_000_000_100, "noted"
+    nameless = logs.SerializeToString()
+    record.trace_id, record.span_id = bytes.fromhex(TRACE), bytes(8)
+    for body in (nameless, logs.SerializeToString()):
+        assert b"log records to /v1/logs" in send(secret, body, type=PROTOBUF).content
+        assert send(secret, body, type=PROTOBUF, path="logs").status_code == 200
+    assert b"spans to /v1/traces" in send(secret, as_protobuf(chat()), type=PROTOBUF, path="logs").content
+    for body, path in ((records(), "traces"), (as_json(chat()), "logs")):
+        answer = send(secret, body, path=path)
+        assert (answer.status_code, answer.json()["code"]) == (400, 3)
+        assert "are not taken here" in answer.json()["message"]
+    assert BufferedTrace.objects.get().spans == 0
 
 
 def test_gzip_is_unpacked_also_in_several_members(secret: str) -> None:

@@ -13,7 +13,7 @@ import orjson
 from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.findings import refused
 from replaycases.importers.otlp import values
-from replaycases.importers.otlp.spans import MAX_ROWS, Event, Export, LogRecord, Span, SpanKind, Status
+from replaycases.importers.otlp.spans import MAX_ROWS, Event, Export, LogRecord, Span, SpanKind, Status, other_signal
 from replaycases.importers.otlp.values import attributes_of, id_of, nanos
 
 JSON = Any
@@ -37,13 +37,20 @@ _NO_EXPORT = "Give OTLP JSON: an object with resourceSpans or resourceLogs."
 
 
 def spans_of_json(data: bytes) -> list[Span]:
-    """The spans of an ExportTraceServiceRequest in JSON. Raises ImportRefused if it is no JSON or no such request."""
-    return _whole_request(data).spans
+    """The spans of an ExportTraceServiceRequest in JSON. Raises ImportRefused if it is no JSON, no such request, or
+    holds log records."""
+    export = _whole_request(data)
+    if export.logs:
+        raise other_signal("log records")
+    return export.spans
 
 
 def logs_of_json(data: bytes) -> list[LogRecord]:
     """The records of an ExportLogsServiceRequest in JSON. Raises as `spans_of_json` does."""
-    return _whole_request(data).logs
+    export = _whole_request(data)
+    if export.spans:
+        raise other_signal("spans")
+    return export.logs
 
 
 def too_many() -> Exception:

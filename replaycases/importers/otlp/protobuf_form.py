@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from sys import intern
-from typing import Any
+from typing import Any, TypeVar
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as LogMessage
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
@@ -16,11 +16,12 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from replaycases.fixture.canonical import MAX_INTEGER
-from replaycases.importers.findings import refused
+from replaycases.importers.findings import ImportRefused, refused
 from replaycases.importers.otlp import values
-from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span, SpanKind, Status
+from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span, SpanKind, Status, other_signal
 
 JSON = Any
+M = TypeVar("M", bound=Message)
 MAX_PARTS = 100_000  # resources of one message, messages of one stream: more of them are no export of anybody's
 _FIRST_FIELD = 0x0A
 _INNER_FIELDS = (0x0A, 0x12, 0x1A)  # resource, scopes, schema URL
@@ -30,19 +31,39 @@ _NO_MESSAGE = "Give an ExportTraceServiceRequest or ExportLogsServiceRequest of 
 
 
 def spans_of_protobuf(data: bytes) -> list[Span]:
-    """The spans of an ExportTraceServiceRequest or TracesData. Raises ImportRefused if the bytes are none."""
-    try:
-        return list(_spans("", TracesData.FromString(data)))
-    except DecodeError:
-        raise refused("not-protobuf", "", "the bytes are no OTLP message", _NO_MESSAGE) from None
+    """The spans of an ExportTraceServiceRequest or TracesData. Raises ImportRefused if the bytes are none, or are log
+    records."""
+    traces = _message(TracesData, data)
+    if not (traces and _has_spans(traces)):
+        logs = _message(LogsData, data)
+        if logs and _has_records(logs):
+            raise other_signal("log records")
+    if traces is None:
+        raise _no_message()
+    return list(_spans("", traces))
 
 
 def logs_of_protobuf(data: bytes) -> list[LogRecord]:
     """The records of an ExportLogsServiceRequest or LogsData. Raises as `spans_of_protobuf` does."""
+    logs = _message(LogsData, data)
+    if not (logs and _has_records(logs)):
+        traces = _message(TracesData, data)
+        if traces and _has_spans(traces):
+            raise other_signal("spans")
+    if logs is None:
+        raise _no_message()
+    return list(_records("", logs))
+
+
+def _message(kind: type[M], data: bytes) -> M | None:
     try:
-        return list(_records("", LogsData.FromString(data)))
+        return kind.FromString(data)
     except DecodeError:
-        raise refused("not-protobuf", "", "the bytes are no OTLP message", _NO_MESSAGE) from None
+        return None
+
+
+def _no_message() -> ImportRefused:
+    return refused("not-protobuf", "", "the bytes are no OTLP message", _NO_MESSAGE)
 
 
 def export_of_protobuf(data: bytes) -> Export | None:
@@ -120,18 +141,14 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _take(base: str, message: bytes, export: Export) -> bool:
     """Spans and records have the same outermost fields: what has trace ids in the place of spans are spans."""
-    try:
-        traces = TracesData.FromString(message)
-        if _has_spans(traces):
-            _fill(export, export.spans, _spans(base, traces))
-            return True
-    except DecodeError:
-        pass
-    try:
-        _fill(export, export.logs, _records(base, LogsData.FromString(message)))
-    except DecodeError:
-        return False
-    return True
+    traces = _message(TracesData, message)
+    if traces and _has_spans(traces):
+        _fill(export, export.spans, _spans(base, traces))
+        return True
+    logs = _message(LogsData, message)
+    if logs is not None:
+        _fill(export, export.logs, _records(base, logs))
+    return logs is not None
 
 
 def _fill(export: Export, rows: list[Any], found: Iterator[Any]) -> None:
@@ -145,6 +162,13 @@ def _has_spans(traces: TracesData) -> bool:
     spans = (span for group in traces.resource_spans for scope in group.scope_spans for span in scope.spans)
     first = next(spans, None)
     return first is not None and len(first.trace_id) == 16
+
+
+def _has_records(logs: LogsData) -> bool:
+    """The times of records stand in fields that of a span are no numbers."""
+    records = (row for group in logs.resource_logs for scope in group.scope_logs for row in scope.log_records)
+    first = next(records, None)
+    return first is not None and bool(first.time_unix_nano or first.observed_time_unix_nano)
 
 
 def _spans(base: str, traces: TracesData) -> Iterator[Span]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from replaycases.importers.findings import ImportRefused, refused
+
 JSON = Any
 SpanKind = Literal["unspecified", "internal", "server", "client", "producer", "consumer"]
 MAX_ROWS = 300_000
@@ -83,3 +85,9 @@ class Export:
         """Whether no more is taken in, which is noted."""
         self.too_many = self.too_many or len(self.spans) + len(self.logs) > MAX_ROWS
         return self.too_many
+
+
+def other_signal(found: Literal["spans", "log records"]) -> ImportRefused:
+    """A request of the one signal that came where the other one is taken: what it holds would be gone in silence."""
+    hint = "Send spans to /v1/traces and log records to /v1/logs."
+    return refused("other-signal", "", f"the request holds {found}, which are not taken here", hint)
