@@ -48,6 +48,7 @@ from replaycases.cases.models import (
     OutcomeType,
     Payload,
     Stage,
+    Waiver,
 )
 from tests import in_process
 from tests.importers import transcripts
@@ -321,6 +322,17 @@ def see_everything(reviewer: User, made: Case) -> None:
     looked = redaction_rows.require_newest(revision(made))
     raw_reads.begin(reviewer, case=made, reason="To review the redaction.")
     seen_spans.mark(reviewer, redaction=looked, spans=range(looked.spans))
+
+
+FOUND = {"finding": "0" * 64, "kind": "email", "detector": "personal:email"}
+
+
+def waiver(made: Case, asked_by: User, **changes: Any) -> Waiver:
+    """Somebody asks that a finding may stand for three days: for tests in which that there is one is not the point."""
+    now = timezone.now()
+    said = {**FOUND, "place": "/input", "reason": "It is ours.", "until": now + timedelta(days=3), "asked_at": now}
+    looked = redaction_rows.require_newest(revision(made))
+    return Waiver.objects.create(**{"case": made, "redaction": looked, "asked_by": asked_by, **said, **changes})
 
 
 def approve_redaction(of: People, made: Case) -> Decision:

@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import events, evidence, policies
+from replaycases.cases import events, evidence, exports, policies
 from replaycases.cases.models import (
     Classification,
     Control,
@@ -28,7 +28,15 @@ from replaycases.cases.models import (
     RunState,
 )
 from replaycases.cases.policies import InvalidTransition
-from replaycases.fixture.lane_index import LANE_FILE, LaneIndex, ListedCase, ListedControl, ListedFile, owner_of
+from replaycases.fixture.lane_index import (
+    LANE_FILE,
+    LaneIndex,
+    ListedApproval,
+    ListedCase,
+    ListedControl,
+    ListedFile,
+    owner_of,
+)
 
 EXPORTED = "lane.exported"
 # The first instant that a zip can name: equal lanes give equal bytes, whenever they are taken.
@@ -63,16 +71,19 @@ class _Collected:
 def take(actor: User, *, lane: Lane) -> Taken:
     """What stands in the lane now, all of it. The project's row is locked meanwhile: nothing enters or leaves. Raises
     PermissionDenied for somebody without a role in the project, and InvalidTransition, naming the cases, if bytes of
-    one are still quarantined: no case of a lane is left out. Controls that are not approved are, by name."""
+    one are still quarantined or hold what must go: no case of a lane is left out. Controls that are not approved are,
+    by name."""
     with transaction.atomic():
         policies.require_roles_locked(actor, lane.project, *Role)
         stays = _stays(lane)
+        _require_nothing_open(stays)
+        approvals = exports.approvals_of([stay.revision for stay in stays])
         collected = _Collected()
         index = LaneIndex(
             project=lane.project.key,
             lane=lane.name,
             taken_at=timezone.now().isoformat(),
-            entries=tuple(_listed(stay, collected) for stay in stays),
+            entries=tuple(_listed(stay, collected, approvals.get(stay.revision_id)) for stay in stays),
         )
         if collected.quarantined:
             raise InvalidTransition(_quarantined(collected.quarantined))
@@ -103,7 +114,14 @@ def _stays(lane: Lane) -> list[LaneEntry]:
     return list(stays.select_related(*related).defer("revision__payload__body", "revision__detect__body"))
 
 
-def _listed(stay: LaneEntry, collected: _Collected) -> ListedCase:
+def _require_nothing_open(stays: list[LaneEntry]) -> None:
+    faults = exports.faults_of([stay.revision for stay in stays])
+    told = [f"{stay.case.readable_id}: {faults[stay.revision_id]}." for stay in stays if stay.revision_id in faults]
+    if told:
+        raise InvalidTransition(f"Nothing was exported. {' '.join(told)}")
+
+
+def _listed(stay: LaneEntry, collected: _Collected, approval: ListedApproval | None) -> ListedCase:
     case, revision, name = stay.case, stay.revision, stay.case.readable_id
     files = [
         *collected.add(f"{name}.json", revision.payload),
@@ -123,6 +141,7 @@ def _listed(stay: LaneEntry, collected: _Collected) -> ListedCase:
         files=tuple(files),
         controls=tuple(_control(control, name, place, collected) for place, control in enumerate(approved, start=1)),
         controls_left_out=tuple(control.name for control in controls if not control.approved),
+        redaction=approval,
     )
 
 

@@ -187,9 +187,21 @@ def _of_entry(lane: PulledLane, entry: ListedCase, histories: Sequence[ParserHis
     listed = []
     if entry.flagged:
         listed.append(Problem(kind="expiry", text="flagged on the server: a re-review is due there", failing=False))
+    listed += list(_approval(entry, fixture))
     # The server flags an older schema; a case without a flag was looked at for it.
     found = schema_problem(fixture, kept=not entry.flagged)
     return Checked(path=str(path), fixture=fixture, problems=(*listed, *found, *_ages(fixture, histories, None)))
+
+
+def _approval(entry: ListedCase, fixture: Fixture) -> Iterator[Problem]:
+    given = entry.redaction
+    if given is None:
+        yield _provenance("lane.json names no approval of its redaction. Pull the lane from a server that does.")
+    elif given.content_hash != fixture.content_hash:
+        yield _provenance("the redaction was approved for other content. Have it approved again.")
+    elif not given.stands:
+        text = "the approval of its redaction is void on the server: somebody looks at it again"
+        yield Problem(kind="provenance", text=text, failing=False)
 
 
 def _ages(fixture: Fixture, histories: Sequence[ParserHistory], kept: datetime | None) -> Iterator[Problem]:

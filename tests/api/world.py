@@ -121,19 +121,7 @@ def build() -> World:
     BufferedTrace.objects.create(
         project=team.project, trace_id="ab" * 16, first_at=now, last_at=now, token=ApiToken.objects.get()
     )
-    looked = Redaction.objects.get(revision=revision)
-    Waiver.objects.create(
-        case=case,
-        redaction=looked,
-        finding="0" * 64,
-        kind="email",
-        detector="personal:email",
-        place="/input",
-        reason="It is ours.",
-        until=now + SOON,
-        asked_by=team.privacy,
-        asked_at=now,
-    )
+    factories.waiver(case, team.privacy)
     RedactionRule.objects.create(
         source=revision,
         action=RuleAction.KEEP,

@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
 
 import pytest
+import time_machine
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, evidence, jobs, lane_export
+from replaycases.cases import decisions, evidence, exports, jobs, lane_export, redaction_rows
 from replaycases.cases.models import (
     AuditEvent,
     Case,
@@ -21,16 +25,19 @@ from replaycases.cases.models import (
     Decision,
     DecisionKind,
     DecisionOutcome,
+    FixtureRevision,
     Lane,
     LaneEntry,
     LaneName,
     Payload,
     Provenance,
+    Redaction,
     Run,
     RunState,
 )
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.lane_index import LANE_FILE, parse
+from replaycases.redaction.policy import BUILT_IN
 from tests import factories
 from tests.web import recorded
 
@@ -113,6 +120,73 @@ def test_the_same_lane_has_the_same_digest_and_another_one_another(
     assert first.digest == second.digest
     enter(lane, factories.case(project, everyone, factories.fixture(case_id="another")), everyone)
     assert lane_export.take(everyone, lane=lane).index.digest != first.digest
+
+
+def look(case: Case, **changes: Any) -> Redaction:
+    """Its revision was looked at again, and this was found."""
+    looked = redaction_rows.require_newest(factories.revision(case))
+    for name, value in {**changes, "pk": uuid4(), "made_at": timezone.now()}.items():
+        setattr(looked, name, value)
+    looked._state.adding = True
+    looked.save()
+    return looked
+
+
+def test_a_finding_that_is_open_and_a_lost_relation_refuse_the_whole_export(
+    lane: Lane, case: Case, everyone: User
+) -> None:
+    for changed, says in (
+        ({"open": [factories.FOUND]}, "open findings: 1. Decide about them"),
+        ({"open": [], "lost": 2}, "relations between its values that were lost: 2"),
+    ):
+        look(case, **changed)
+        with pytest.raises(InvalidTransition, match=rf"Nothing was exported. RC-1: {says}"):
+            lane_export.take(everyone, lane=lane)
+    assert not AuditEvent.objects.filter(action="lane.exported").exists()
+    unseen = FixtureRevision(case=case, number=2)
+    assert "nobody looked yet for what must go" in exports.faults_of([unseen])[unseen.pk]
+
+
+def test_a_finding_that_two_people_let_stand_is_exported_until_its_time_is_over(
+    lane: Lane, case: Case, everyone: User
+) -> None:
+    second, now = factories.person(case.project, Role.PRIVACY_REVIEWER), timezone.now()
+    look(case, open=[factories.FOUND])
+    factories.waiver(case, everyone, confirmed_by=second, confirmed_at=now)
+    assert lane_export.take(everyone, lane=lane).index.entries[0].readable_id == "RC-1"
+    with time_machine.travel(now + timedelta(days=4)), pytest.raises(InvalidTransition, match="open findings: 1"):
+        lane_export.take(everyone, lane=lane)
+
+
+def test_an_export_names_the_approval_of_the_redaction_and_under_what_it_was_given(
+    lane: Lane, case: Case, everyone: User
+) -> None:
+    assert lane_export.take(everyone, lane=lane).index.entries[0].redaction is None
+    revision = factories.revision(case)
+    reviewer = factories.person(case.project, Role.PRIVACY_REVIEWER)
+    given = decisions.record(
+        reviewer,
+        revision=revision,
+        kind=DecisionKind.REDACTION,
+        outcome=DecisionOutcome.APPROVED,
+        note="",
+        redaction=redaction_rows.newest(revision),
+    )
+    index = lane_export.take(everyone, lane=lane).index
+    said = index.entries[0].redaction
+    assert said is not None
+    assert (said.by, said.content_hash, said.waivers, said.stands) == (
+        reviewer.username,
+        revision.content_hash,
+        0,
+        True,
+    )
+    assert (said.policy.name, said.policy.version, said.policy.digest) == ("built-in", "1", BUILT_IN.digest)
+    assert parse(index.dump()) == index
+    decisions.void(Decision.objects.filter(pk=given.pk), "Looked at again.")
+    again = lane_export.take(everyone, lane=lane).index.entries[0].redaction
+    assert again is not None
+    assert not again.stands
 
 
 def test_what_left_the_lane_is_not_exported(lane: Lane, everyone: User) -> None:

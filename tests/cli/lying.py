@@ -11,7 +11,14 @@ from typing import Any
 
 from replaycases.cli.pulled_lane import digest_of
 from replaycases.fixture.canonical import digest
-from replaycases.fixture.lane_index import LaneIndex, ListedCase, ListedControl, ListedFile
+from replaycases.fixture.lane_index import (
+    LaneIndex,
+    ListedApproval,
+    ListedCase,
+    ListedControl,
+    ListedFile,
+    ListedPolicy,
+)
 from replaycases.fixture.load import load_fixture
 from replaycases.replay.controls import mutate
 from tests import factories
@@ -52,6 +59,15 @@ def lane_files(old: bytes = b"{}") -> dict[str, bytes]:
                 mutated_hash=mutated.fixture_hash,
                 files=tuple(entries[2:]),
             ),
+        ),
+        redaction=ListedApproval(
+            by="ida",
+            at="2026-01-01T00:00:00+00:00",
+            content_hash=case.content_hash,
+            policy=ListedPolicy(name="RC", version="2", digest="sha256:" + "1" * 64),
+            detectors="1",
+            waivers=0,
+            stands=True,
         ),
     )
     index = LaneIndex(project="RC", lane="blocking", taken_at="2026-01-01T00:00:00+00:00", entries=(entry,))

@@ -23,6 +23,7 @@ IGNORES = json.loads(factories.fixture())["events"][0] | {
     "match": {"ignore": ["/trace"]},
 }
 RULE = {"seq": 1, "pointer": "/trace", "owner": "payments"}
+UNDER = {"policy": {"name": "RC", "version": "2", "digest": "sha256:" + "1" * 64}, "detectors": "1", "waivers": 0}
 Write = Callable[..., Path]
 
 
@@ -43,7 +44,7 @@ def write(folder: Path) -> Write:
             "metadata_version": "1",
             "owner": "payments team",
             "classification": "redacted",
-            "redaction": {"by": "ida", "at": LONG_AGO, "content_hash": loaded.content_hash},
+            "redaction": {"by": "ida", "at": LONG_AGO, "content_hash": loaded.content_hash, **UNDER},
             "expectation": {"by": "otto", "at": LONG_AGO, "fixture_hash": loaded.fixture_hash},
             **changes,
         }
@@ -112,8 +113,12 @@ def test_a_case_without_metadata_exits_11(command: Command, write: Write) -> Non
             "approved for other bytes",
         ),
         (
-            {"redaction": {"by": "i", "at": LONG_AGO, "content_hash": "sha256:" + "0" * 64}},
+            {"redaction": {"by": "i", "at": LONG_AGO, "content_hash": "sha256:" + "0" * 64, **UNDER}},
             "approved for other content",
+        ),
+        (
+            {"redaction": {"by": "i", "at": LONG_AGO, "content_hash": "sha256:" + "0" * 64}},
+            "does not name its policy and detectors",
         ),
         ({"redaction": None}, "nobody approved that"),
         ({"classification": "quarantined"}, "raw evidence without an end"),
@@ -304,6 +309,26 @@ def test_a_case_that_is_flagged_on_the_server_is_listed(command: Command, folder
     assert (code, "listed: flagged on the server" in out) == (0, True)
 
 
+@pytest.mark.parametrize(
+    ("said", "code", "says"),
+    [
+        (None, 11, "names no approval of its redaction"),
+        ({"content_hash": "sha256:" + "0" * 64}, 11, "the redaction was approved for other content"),
+        ({"stands": False}, 0, "listed: the approval of its redaction is void on the server"),
+    ],
+)
+def test_the_approval_that_a_lane_names_is_held_against_the_content(
+    said: dict[str, Any] | None, code: int, says: str, command: Command, folder: Path
+) -> None:
+    files = lane_files(b"{}")
+    document = json.loads(files["lane.json"])
+    given = document["entries"][0].pop("redaction")
+    if said is not None:
+        document["entries"][0]["redaction"] = given | said
+    found, out, _ = command("check-metadata", laid(folder, {**files, "lane.json": signed(document)}))
+    assert (found, says in out) == (code, True)
+
+
 @pytest.mark.parametrize(("flagged", "code"), [(True, 11), (False, 0)])
 def test_an_older_schema_in_a_lane_fails_while_the_server_asks_about_it(
     flagged: bool, code: int, command: Command, folder: Path
@@ -312,6 +337,7 @@ def test_an_older_schema_in_a_lane_fails_while_the_server_asks_about_it(
     document, loaded = json.loads(files["lane.json"]), load_fixture(old_schema())
     entry = document["entries"][0]
     entry |= {name: getattr(loaded, name) for name in ("case_id", "fixture_hash", "content_hash", "checks_hash")}
+    entry["redaction"]["content_hash"] = loaded.content_hash
     entry["flagged"] = flagged
     others = [file for file in entry["files"] if file["path"] != "RC-1.json"]
     entry["files"] = [vars(listed("RC-1.json", old_schema())), *others]

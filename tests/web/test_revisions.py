@@ -290,6 +290,18 @@ def test_detect_rules_stay_beside_an_edited_fixture(signed_in: Client, project: 
     assert evidence.read(kept.detect) == detect
 
 
+def test_redacted_evidence_in_which_a_finding_is_open_is_not_sent(
+    signed_in: Client, project: Project, everyone: User
+) -> None:
+    case = factories.case(project, everyone, factories.fixture(input={"message": "write to jane.doe@corp.test"}))
+    said = signed_in.get("/cases/RC-1/revisions/1/").content.decode()
+    assert "Revision 1 of RC-1 is not sent: open findings: 1." in said
+    assert "/revisions/1/document/" not in said
+    for address in ("/cases/RC-1/revisions/1/document/", f"/api/v1/revisions/{case.current_revision_id}/document/"):
+        answer = signed_in.get(address)
+        assert (answer.status_code, b"jane.doe" in answer.content) == (409, False), address
+
+
 def test_a_control_is_downloaded_by_those_who_may_read_it(
     project: Project, everyone: User, looking: Client, signed_in: Client
 ) -> None:

@@ -19,7 +19,7 @@ from replaycases.api.base import ApiViewSet, ordered
 from replaycases.api.filters import CommentFilter, ControlFilter, RevisionFilter
 from replaycases.api.serializers import cases as shown
 from replaycases.api.serializers import reviewing
-from replaycases.cases import comments, decisions, fixtures, intake, lifecycle, reading
+from replaycases.cases import comments, decisions, exports, fixtures, intake, lifecycle, reading
 from replaycases.cases.models import Control, DecisionKind, FixtureRevision, ReviewComment
 from replaycases.fixture.difference import differences
 from replaycases.fixture.pointer import ABSENT
@@ -50,8 +50,9 @@ class RevisionViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT}, filters=False)
     @action(detail=True, pagination_class=None)
     def document(self, request: Request, pk: str) -> HttpResponse:
-        """The fixture's exact bytes, as an attachment."""
+        """The fixture's exact bytes, as an attachment. 409 for redacted evidence in which a finding is open."""
         revision = self.get_object()
+        exports.require(revision)
         return self.download(revision, revision.payload, f"{revision.case.readable_id}-revision-{revision.number}.json")
 
     @extend_schema(

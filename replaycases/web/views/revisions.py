@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from replaycases.accounts import access
 from replaycases.accounts.roles import CHANGES_CONTENT
-from replaycases.cases import comments, evidence, fixtures, intake, policies, reading
+from replaycases.cases import comments, evidence, exports, fixtures, intake, policies, reading
 from replaycases.cases.available import available_actions
-from replaycases.cases.lifecycle import SeenAnother
 from replaycases.cases.models import Case, Control, FixtureRevision, Payload
+from replaycases.cases.policies import SeenAnother
 from replaycases.fixture import strict_json
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.web import difference_rows, document_rows, incident_names, raw_reading, revision_page, timeout_rows
@@ -83,6 +83,7 @@ def render_revision(
         "adding": actions["add_revision"],
         "timeouts": timeout_rows.rows_of(shown),
         "download": reverse("revision_document", args=[case.readable_id, shown.number]),
+        "kept_back": exports.why_not(shown),
     }
     return render(request, "revisions/detail.html", context, status=422 if form else 200)
 
@@ -225,6 +226,7 @@ def _against(current: FixtureRevision | None, mine: bytes) -> difference_rows.Di
 @require_safe
 def document(request: HttpRequest, case_id: CaseId, number: int) -> HttpResponse:
     revision = revision_or_404(request, case_id, number)
+    exports.require(revision)
     case_name, back = revision.case.readable_id, reverse("revision", args=[revision.case.readable_id, number])
     return raw_reading.download(request, revision, revision.payload, f"{case_name}-revision-{number}.json", back=back)
 
