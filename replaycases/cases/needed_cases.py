@@ -16,6 +16,7 @@ from django.db import models
 from django.db.models import (
     BooleanField,
     CharField,
+    Count,
     Exists,
     ExpressionWrapper,
     F,
@@ -26,6 +27,7 @@ from django.db.models import (
     Value,
     When,
 )
+from django.db.models.functions import Cast, Now
 from django.utils import timezone
 
 from replaycases.accounts import roles as may
@@ -44,6 +46,7 @@ from replaycases.cases.models import (
     ReviewFlag,
     Stage,
     StatementEdit,
+    Waiver,
 )
 from replaycases.cases.models.case import RETURNED
 from replaycases.cases.policies import OPEN
@@ -51,10 +54,13 @@ from replaycases.cases.tallies import READY
 
 MOST = 25
 
-Section = Literal["uncontained", "reviews", "expectations", "returned", "drafts", "ready", "expiring", "flagged"]
+Section = Literal[
+    "uncontained", "reviews", "waivers", "expectations", "returned", "drafts", "ready", "expiring", "flagged"
+]
 ROLES: Mapping[Section, frozenset[Role]] = {
     "uncontained": may.CONFIRMS_CONTAINMENT,
     "reviews": may.DECIDES_REDACTION,
+    "waivers": may.CONFIRMS_WAIVERS,
     "expectations": may.DECIDES_EXPECTATION,
     "returned": may.ADDS_REVISIONS,
     "drafts": may.SUBMITS,
@@ -80,7 +86,8 @@ COLUMNS = (
 @dataclass(frozen=True, kw_only=True)
 class CaseRow:
     """One case of a list. `own_work`: the person captured or edited it. `why` is the newest open flag's reason, for a
-    flagged case, what was returned, for a returned one, or what a draft waits for (`_NEXT_STEP`)."""
+    flagged case, what was returned, for a returned one, how many findings somebody would let stand, or what a draft
+    waits for (`_NEXT_STEP`)."""
 
     readable_id: str
     title: str
@@ -159,14 +166,17 @@ def _arm(name: Section, asker: Asker, projects: Sequence[UUID], most: int) -> Qu
         section=Value(name, output_field=CharField()),
         revision=Subquery(number),
         own_work=ExpressionWrapper(own_work, BooleanField()) if own_work is not None else Value(False),
-        why=_why(name),
+        why=_why(name, asker),
     )
     return annotated.values_list(*COLUMNS)[:most]
 
 
-def _why(name: Section) -> Subquery | Value | models.Case:
+def _why(name: Section, asker: Asker) -> Subquery | Value | models.Case:
     if name == "drafts":
         return _NEXT_STEP
+    if name == "waivers":
+        count = _waiting(asker).filter(case=OuterRef("pk")).order_by().values("case").annotate(count=Count("pk"))
+        return Subquery(count.values(said=Cast("count", CharField())), output_field=CharField())
     if name == "flagged":
         standing = ReviewFlag.objects.filter(case=OuterRef("pk"), cleared_at=None).order_by("-raised_at")
         return Subquery(standing.values("reason")[:1], output_field=CharField())
@@ -198,6 +208,18 @@ def _reviews(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     """In review and not returned: the soonest to end first. One's own work is among them, and marked."""
     waiting = Case.objects.filter(project__in=projects, stage=Stage.IN_REVIEW, current_revision__isnull=False)
     return waiting.filter(redaction_returned=False).order_by(F("evidence_expires_at").asc(nulls_last=True))
+
+
+def _waivers(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """Somebody else asks that findings in the current revision may stand, and it is not the person's own work."""
+    asked = _waiting(asker).filter(case__project__in=projects)
+    cases = Case.objects.filter(pk__in=asked.order_by().values("case"))
+    return cases.exclude(decisions.is_work_of(asker.user)).order_by("stage_since")
+
+
+def _waiting(asker: Asker) -> QuerySet[Waiver]:
+    now = Waiver.objects.filter(until__gt=Now(), redaction__revision=F("case__current_revision"))
+    return now.filter(confirmed_at=None, ended_at=None).exclude(asked_by=asker.user)
 
 
 def _expectations(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
@@ -248,6 +270,7 @@ def _flagged(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
 _CHOSEN = {
     "uncontained": _uncontained,
     "reviews": _reviews,
+    "waivers": _waivers,
     "expectations": _expectations,
     "returned": _returned_to,
     "drafts": _drafts,

@@ -89,8 +89,8 @@ def in_hours(hours: int) -> Any:
         (Role.ADMINISTRATOR, set()),
         (Role.RESPONDER, {"returned", "drafts", "expiring"}),
         (Role.WORKFLOW_ENGINEER, {"returned"}),
-        (Role.PRIVACY_REVIEWER, {"reviews", "returned", "expiring"}),
-        (Role.SECURITY_OWNER, {"uncontained", "expiring"}),
+        (Role.PRIVACY_REVIEWER, {"reviews", "waivers", "returned", "expiring"}),
+        (Role.SECURITY_OWNER, {"uncontained", "waivers", "expiring"}),
         (Role.INCIDENT_OWNER, {"expectations", "flagged"}),
         (Role.QA, {"ready", "flagged"}),
     ],
@@ -307,6 +307,20 @@ def test_proposals_wait_for_those_who_may_confirm_them_and_not_for_who_made_them
     monkeypatch.setattr(needs, "MOST", 1)
     retirement = propose(ProposalKind.RETIREMENT)
     assert needs.of(qa).proposals == [retirement]  # the older ones, which are not theirs, take no place in the list
+
+
+def test_a_waiver_waits_for_who_may_agree_and_did_not_ask_for_it(case: Case, project: Project, reviewer: User) -> None:
+    for finding in ("0", "1"):
+        factories.waiver(case, reviewer, finding=finding * 64)
+    security = factories.person(project, Role.SECURITY_OWNER)
+    case.created_by.memberships.create(project=project, role=Role.PRIVACY_REVIEWER)  # whose work it is
+    assert [(row.readable_id, row.why) for row in needs.of(security).lists["waivers"]] == [("RC-1", "2")]
+    assert [ids(user, "waivers") for user in (reviewer, case.created_by)] == [[], []]
+    assert "waivers" not in needs.of(factories.person(project, Role.QA)).lists
+    factories.waiver(another(case), reviewer, until=in_hours(-1))
+    assert ids(security, "waivers") == ["RC-1"]  # the time of the other one has passed
+    factories.redacted_revision(case.created_by, case, factories.fixture(input={"order": "o-2"}))
+    assert ids(security, "waivers") == []  # it was of another revision
 
 
 def test_a_changed_verdict_stays_until_it_is_seen(case: Case, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,7 @@ def filled(case: Case, person: User) -> None:
         proposed_by=case.created_by,
         proposed_at=now,
     )
+    factories.waiver(case, factories.person(case.project, Role.PRIVACY_REVIEWER))
     set_to(ready, previous_verdict="still_failing", last_verdict="verified_red_to_green", verdict_since=now)
     recipients.notify(
         [person.pk], case=ready, kind=NotificationKind.VERDICT_CHANGED, occasion="v", text="RC-2: the verdict changed."
@@ -72,6 +73,7 @@ def test_every_list_is_shown_to_who_has_every_role(responders_case: Case, everyo
     filled(responders_case, everyone)
     assert headings(page(everyone)) == [
         "Redaction reviews waiting",
+        "Findings that may stand, if you agree",
         "Expectations waiting for your approval",
         "A second person is needed",
         "Your cases whose verdict changed",

@@ -57,6 +57,7 @@ def crowded() -> tuple[People, Case]:
     details.record_grader_finding(people.responder, case=case, grader="g", version="1", label="l", result="")
     details.set_owners(people.engineer, case=case, owners=dict.fromkeys(Boundary, people.engineer))
     flags.raise_flag(people.qa, case=case, reason=FlagReason.DRIFTED, detail="A probe.")
+    factories.waiver(case, people.privacy)
     tell(people, case, "1")
     return people, factories.fresh(case)
 
