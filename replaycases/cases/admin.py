@@ -40,13 +40,18 @@ from replaycases.cases.models import (
     Proposal,
     Provenance,
     RawRead,
+    Redaction,
+    RedactionPolicy,
+    RedactionRule,
     ReviewComment,
     ReviewFlag,
     Run,
     RunSet,
+    SeenSpans,
     StatementEdit,
     TraceBatch,
     TraceInbox,
+    Waiver,
 )
 from replaycases.cases.read_only_admin import ReadOnlyAdmin
 
@@ -303,6 +308,50 @@ class RawReadAdmin(ReadOnlyAdmin[RawRead]):
     list_select_related = ["user", "case__project", "capture__project"]
     search_fields = ["reason"]
     date_hierarchy = "made_at"
+
+
+@admin.register(RedactionPolicy)
+class RedactionPolicyAdmin(ReadOnlyAdmin[RedactionPolicy]):
+    """Without its data, which may hold values that are let stand."""
+
+    exclude = ["data"]
+    list_display = ["project", "number", "digest", "created_by", "created_at"]
+    list_filter = ["project"]
+    list_select_related = ["project", "created_by"]
+    search_fields = ["digest"]
+
+
+@admin.register(Redaction)
+class RedactionAdmin(ReadOnlyAdmin[Redaction]):
+    """What was found, by kind and number; neither the places nor what stood for what."""
+
+    exclude = ["record", "mapping"]
+    list_display = ["revision", "policy", "detectors", "spans", "facts", "lost", "rules", "made_by", "made_at"]
+    list_select_related = ["revision__case__project", "policy", "made_by"]
+    search_fields = ["policy_digest"]
+    date_hierarchy = "made_at"
+
+
+@admin.register(RedactionRule)
+class RedactionRuleAdmin(ReadOnlyAdmin[RedactionRule]):
+    exclude = ["body"]
+    list_display = ["source", "action", "kind", "added_by", "added_at", "withdrawn_by", "withdrawn_at"]
+    list_filter = ["action"]
+    list_select_related = ["source__case__project", "added_by", "withdrawn_by"]
+
+
+@admin.register(Waiver)
+class WaiverAdmin(ReadOnlyAdmin[Waiver]):
+    list_display = ["case", "kind", "detector", "until", "asked_by", "confirmed_by", "ended_by"]
+    list_filter = ["kind"]
+    list_select_related = ["case__project", "asked_by", "confirmed_by", "ended_by"]
+    date_hierarchy = "asked_at"
+
+
+@admin.register(SeenSpans)
+class SeenSpansAdmin(ReadOnlyAdmin[SeenSpans]):
+    list_display = ["redaction", "user", "updated_at"]
+    list_select_related = ["redaction__revision__case__project", "user"]
 
 
 @admin.register(AuditEvent)

@@ -16,7 +16,7 @@ from django.urls import reverse
 from replaycases.accounts import access
 from replaycases.accounts.models import ApiToken, Invitation, Membership, Project, Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import events, invitations, people
+from replaycases.cases import events, invitations, people, redaction_policies
 from replaycases.cases.models import AuditEvent, Case, Payload
 from tests import factories
 from tests.web import recorded
@@ -51,6 +51,9 @@ def full(project: Project) -> Case:
     case = factories.case(project, everyone)
     factories.control(factories.revision(case), everyone)
     recorded.compared(case, everyone, stderr="evidence in stderr")
+    factories.waiver(case, everyone)
+    allowed = {"allowed": ["jane.doe@corp.test"]}
+    redaction_policies.save(everyone, project=project, data=allowed, note="Ours.", seen=0)
     people.create_team(everyone, project=project, name="Desk")
     people.create_token(everyone, project=project, name="nightly", scopes=["read"], days=1)
     invitations.invite(everyone, project=project, email="ada@example.invalid", roles=[Role.QA])
@@ -111,6 +114,7 @@ def test_no_page_there_holds_evidence(site: Client, full: Case) -> None:
         for address in pages:
             html = site.get(address).content.decode()
             assert "evidence in stderr" not in html, address
+            assert "jane.doe" not in html, address  # a value that a policy lets stand
             assert "&quot;o-1&quot;" not in html, address  # a call's argument; the names of tools are no evidence
             assert not any(str(secret) in html for secret in secrets), address
             assert not re.search(r"<script(?![^>]*\bsrc=|[^>]*application/json)", html), address

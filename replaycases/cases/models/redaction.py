@@ -38,6 +38,7 @@ class RedactionPolicy(models.Model):
 
     class Meta:
         ordering = ["project", "-number"]
+        verbose_name_plural = "redaction policies"
         constraints = [
             models.UniqueConstraint(fields=["project", "number"], name="redaction_policy_number_once"),
             models.CheckConstraint(condition=Q(number__gte=1), name="redaction_policy_number_positive"),
@@ -192,6 +193,7 @@ class SeenSpans(models.Model):
     objects: ClassVar[ScopedQuerySet[SeenSpans]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
+        verbose_name_plural = "seen spans"
         constraints = [models.UniqueConstraint(fields=["redaction", "user"], name="seen_spans_once")]
 
     def __str__(self) -> str:
