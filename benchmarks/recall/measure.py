@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from replaycases.redaction.detectors.base import Context, Hit
 from replaycases.redaction.policy import BUILT_IN
-from replaycases.redaction.scan import detectors
+from replaycases.redaction.scan import Detectors
 
 SOURCES = {
     "gitleaks": "https://github.com/gitleaks/gitleaks",
@@ -39,6 +39,7 @@ SOURCES = {
 RECOGNIZERS = {"email": "email", "credit_card": "card", "iban": "iban", "ip": "ip", "phone": "phone", "us_ssn": "ssn"}
 _GO_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`')
 _SHORTEST = 16
+_DETECTORS = Detectors(BUILT_IN)
 
 
 @dataclass(kw_only=True)
@@ -87,7 +88,8 @@ class Table:
 
 
 def _hits(text: str) -> list[Hit]:
-    found = [hit for one in detectors(BUILT_IN) for hit in one.hits(text, Context(pointer=""))]
+    nowhere = Context(pointer="")
+    found = [*_DETECTORS.of_field(text, nowhere), *_DETECTORS.of_text(text, nowhere)]
     return [hit for hit in found if not hit.kept and hit.certainty != "suggested"]
 
 
