@@ -9,10 +9,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from replaycases.accounts.models import User
-from replaycases.cases import evidence, reading, redaction_rules
+from replaycases.cases import redaction_rules
 from replaycases.cases.models import FixtureRevision, RedactionRule, RuleAction
-from replaycases.fixture.pointer import resolve, split
-from replaycases.fixture.strict_json import parse
+from replaycases.fixture.pointer import is_pointer, resolve, split
 from replaycases.redaction.leaves import text_of
 from replaycases.redaction.overlaps import grounds
 from replaycases.redaction.places import Kind, Place
@@ -37,8 +36,8 @@ def mark_every(
 ) -> list[RedactionRule]:
     """From the next redaction on. Whole words, unless `inside_words`. Raises as `redaction_rules.add`, and
     ValidationError where the value does not hold the text, or too often."""
-    reading.require(source, actor)
-    found = places(parse(evidence.read(source.payload)), pointer, in_key, text, inside_words=inside_words)
+    raw = redaction_rules.read(actor, source)
+    found = places(raw.document, pointer, in_key, text, inside_words=inside_words)
     if not found:
         told = "This value does not hold that text" + ("." if inside_words else " as whole words.")
         raise ValidationError({"text": told})
@@ -47,7 +46,9 @@ def mark_every(
         raise ValidationError({"text": told})
     with transaction.atomic():
         return [
-            redaction_rules.add(actor, source=source, action=RuleAction.MARK, place=place, kind=kind, reason=reason)
+            redaction_rules.add(
+                actor, source=source, action=RuleAction.MARK, place=place, kind=kind, reason=reason, raw=raw
+            )
             for place in found
         ]
 
@@ -55,8 +56,10 @@ def mark_every(
 def places(document: Any, pointer: str, in_key: bool, text: str, *, inside_words: bool = False) -> list[Place]:
     """Where the text stands in the value or name, in every reading of it; what two readings show of the same characters
     is one place. A text that is JSON is read through its members."""
+    if not text or not is_pointer(pointer) or (in_key and not pointer):
+        return []
     value = split(pointer)[-1] if in_key else text_of(resolve(document, pointer))
-    if value is None or not text:
+    if value is None:
         return []
     found: list[Place] = []
     taken: list[list[Ground]] = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 from uuid import uuid4
 
 from django.core.exceptions import ValidationError
@@ -11,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import behalf, events, evidence, policies, reading, redaction_scans, texts
+from replaycases.cases import behalf, events, evidence, policies, reading, redaction_rows, redaction_scans, texts
 from replaycases.cases.models import FixtureRevision, RedactionRule, RuleAction
 from replaycases.cases.policies import InvalidTransition
 from replaycases.fixture.strict_json import parse
@@ -48,6 +50,25 @@ def standing(source: FixtureRevision) -> list[ManualRule]:
     return [rule_from(json.loads(evidence.read(row.body))["rule"]) for row in rows.order_by("added_at", "pk")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Raw:
+    """A raw revision that was read for rules about it. `named` are the pointers of members whose names are values."""
+
+    document: Any = field(repr=False)
+    key: bytes = field(repr=False)
+    named: frozenset[str] = field(repr=False)
+
+
+def read(actor: User, source: FixtureRevision) -> Raw:
+    """Raises as `add`."""
+    policies.require(source.case, actor, "redact")
+    reading.require(source, actor)
+    key, document = _kept_key(source), parse(evidence.read(source.payload))
+    looks = (redaction_rows.newest(source), source.redacted_as.order_by("made_at").last())
+    told = [redaction_scans.record_of(look) for look in looks if look is not None]
+    return Raw(document=document, key=key, named=frozenset(name for record in told for name in record.named))
+
+
 def add(
     actor: User,
     *,
@@ -58,19 +79,17 @@ def add(
     kind: Kind | None = None,
     other: Place | None = None,
     surrogate: str = "",
+    raw: Raw | None = None,
 ) -> RedactionRule:
-    """From the next redaction on. Whoever adds a rule made a part of the result and does not approve it. Raises
-    PermissionDenied, InvalidTransition, ValidationError for a place that the revision does not have and for a rule that
-    lacks what its action needs, EvidenceDestroyed."""
+    """From the next redaction on. Whoever adds a rule made a part of the result and does not approve it. `raw` is what
+    `read` gave for the source, where several are added. Raises PermissionDenied, InvalidTransition, ValidationError for
+    a place that the revision does not have and for a rule that lacks what its action needs, EvidenceDestroyed."""
     why = texts.kept(reason, missing="Say why.", field="reason")
-    policies.require(source.case, actor, "redact")
-    reading.require(source, actor)
+    raw = raw or read(actor, source)
     _require_whole(action, kind, other, surrogate)
-    key = _kept_key(source)
-    document = parse(evidence.read(source.payload))
     try:
-        fits = "" if action in _WITHOUT_VALUE else mac(key, value_at(document, place))
-        other_fits = mac(key, value_at(document, other)) if other is not None else ""
+        fits = "" if action in _WITHOUT_VALUE else mac(raw.key, value_at(raw.document, place))
+        other_fits = mac(raw.key, value_at(raw.document, other)) if other is not None else ""
     except PlaceUnknown:
         raise ValidationError({"place": "The revision has nothing at this place. Look again."}) from None
     rule = ManualRule(
@@ -100,7 +119,7 @@ def add(
             source=source,
             action=action,
             kind=kind or "",
-            place=place_of(place)[:500],
+            place=place_of(place, named=raw.named)[:500],
             body=body,
             reason=why,
             added_by=actor,

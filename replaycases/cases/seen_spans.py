@@ -46,7 +46,7 @@ def mark(user: User, *, redaction: Redaction, spans: Collection[int]) -> frozens
     program and for who has the bytes not open, ValidationError for a span that the redaction does not have."""
     policies.refuse_tokens(user)
     reading.require_open(redaction.revision, user)
-    if not all(0 <= span < redaction.spans for span in spans):
+    if not all(type(span) is int and 0 <= span < redaction.spans for span in spans):
         raise ValidationError({"spans": f"The redaction has {redaction.spans} spans, counted from 0."})
     with transaction.atomic():
         row, _ = SeenSpans.objects.select_for_update().get_or_create(redaction=redaction, user=user)

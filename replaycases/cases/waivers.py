@@ -109,8 +109,8 @@ def _chosen(redaction: Redaction, wanted: set[str]) -> list[dict[str, str]]:
 
 def _places(redaction: Redaction) -> dict[str, str]:
     record = redaction_scans.record_of(redaction)
-    named = zip(redaction.open, record.open, strict=True)
-    return {found["finding"]: place_of(one.place) for found, one in named}
+    rows, named = zip(redaction.open, record.open, strict=True), record.named
+    return {found["finding"]: place_of(one.place, named=named) for found, one in rows}
 
 
 def _is_free(case: Case, finding: str) -> bool:

@@ -84,6 +84,13 @@ class Record:
         """How many places a reviewer has to see: each seam in order, and each member that was left out."""
         return sum(len(change.seams) or 1 for change in self.changes)
 
+    @property
+    def named(self) -> frozenset[str]:
+        """The pointers, in the source and in what was made of it, of members whose names are values."""
+        changed = (name for change in self.changes if change.in_key for name in (change.source, change.pointer))
+        found = (one.place.pointer for one in self.open if one.place.in_key)
+        return frozenset(name for name in (*changed, *found) if name is not None)
+
     def with_open(self, left: Iterable[Open]) -> Record:
         """The same with these findings open."""
         return replace(self, open=tuple(left))

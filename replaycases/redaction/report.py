@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from replaycases.fixture.pointer import join, split
 from replaycases.redaction.places import Finding, Place
 from replaycases.redaction.redact import Redaction
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}|[0-9]{1,9}")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z_-]{0,40}|[A-Za-z_][A-Za-z0-9_-]{0,15}|[0-9]{1,9}")
 HIDDEN = "…"
 """In place of a member's name that may be a value itself."""
 
 
-def place_of(place: Place) -> str:
-    """Where a finding stands. A name of a member that is no plain word, or that holds the finding, is not shown."""
-    steps = split(place.pointer)
-    shown = [step if _PLAIN_NAME.fullmatch(step) else HIDDEN for step in steps]
+def place_of(place: Place, *, named: Collection[str] = ()) -> str:
+    """Where a finding stands. A name of a member that is no plain word, or that holds the finding, is not shown; nor is
+    that of a member whose pointer is in `named`: it was found to be a value."""
+    shown, pointer = [], ""
+    for step in split(place.pointer):
+        pointer = join(pointer, step)
+        shown.append(step if _PLAIN_NAME.fullmatch(step) and pointer not in named else HIDDEN)
     if place.in_key and shown:
         shown[-1] = HIDDEN
     where = join("", *shown) or "/"

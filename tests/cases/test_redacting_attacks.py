@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 
-from replaycases.cases import evidence, intake, redacting, redaction_rules, waivers
-from replaycases.cases.models import Case, Redaction, RuleAction
+from replaycases.cases import (
+    evidence,
+    intake,
+    raw_reads,
+    redacting,
+    redaction_marks,
+    redaction_rules,
+    seen_spans,
+    waivers,
+)
+from replaycases.cases.models import AuditEvent, Case, Redaction, RedactionRule, RuleAction, Waiver
 from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.redaction.places import Place
 from tests import factories
 from tests.cases.test_redacting import (
     MAIL,
+    SECRET,
     TEXT,
     ask,
     blocking,
@@ -128,6 +140,41 @@ def test_a_value_that_stands_twice_in_one_text_can_be_waived(of: factories.Peopl
     [waiver] = waivers.ask(of.privacy, redaction=looked, findings=found, reason="Our own address.", until=soon())
     waivers.confirm(second_reviewer(of), waiver=waiver)
     assert "residual" not in blocking(case, of)
+
+
+# --- what is said of it ----------------------------------------------------------------------------------------------
+
+
+def test_a_name_that_is_a_value_stands_in_no_place_and_no_event(of: factories.People) -> None:
+    told = {SECRET: {"m": "see a@corp.test"}, "janedoe": {"username": "janedoe", "m": "see b@corp.test"}}
+    case = factories.in_review(of, factories.fixture(input={"message": "Hello", **told}))
+    looked, source = newest(case), factories.revision(case)
+    for found in {one["finding"] for one in looked.open}:
+        waivers.ask(of.privacy, redaction=looked, findings=[found], reason="Made up.", until=soon())
+    for name in (SECRET, "janedoe"):
+        redaction_marks.mark_every(
+            of.responder, source=source, pointer=f"/input/{name}/m", in_key=False, text="see", kind="text", reason="No."
+        )
+    said = [*Waiver.objects.values_list("place", flat=True), *RedactionRule.objects.values_list("place", flat=True)]
+    said += AuditEvent.objects.values_list("after", flat=True)
+    assert not [one for one in said if SECRET in one or "janedoe" in one]
+
+
+@pytest.mark.parametrize(("pointer", "in_key"), [("nowhere", False), ("", True), ("/input/none", False)])
+def test_a_place_that_is_none_is_bad_input(of: factories.People, pointer: str, in_key: bool) -> None:
+    source = factories.revision(raw(of))
+    with pytest.raises(ValidationError, match="does not hold"):
+        redaction_marks.mark_every(
+            of.responder, source=source, pointer=pointer, in_key=in_key, text="Jane", kind="person", reason="A name."
+        )
+
+
+def test_a_place_between_two_counts_for_none_that_was_seen(of: factories.People) -> None:
+    case = raw(of)
+    raw_reads.begin(of.privacy, case=case, reason="To review it.")
+    halves: Any = [number / 10 for number in range(10)]
+    with pytest.raises(ValidationError, match="spans"):
+        seen_spans.mark(of.privacy, redaction=newest(case), spans=halves)
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------
