@@ -40,6 +40,11 @@ class Waiting:
     expires_at: datetime | None
     comments: int
 
+    @property
+    def held_by(self) -> User | None:
+        """Who has its redaction now."""
+        return self.case.reviewer if claims.is_held(self.case) else None
+
 
 Controls = Mapping[UUID, int]
 """{revision: how many of its controls are not approved}, where any is"""
@@ -62,7 +67,7 @@ def waiting_cases(user: User, controls: Controls) -> QuerySet[Case]:
         .annotate(comments_count=Coalesce(Subquery(counted), 0))
         .filter(Q(stage=Stage.IN_REVIEW) | Q(expectation_approved=False) | _has_open(controls))
         # Their revisions apart: joined, the database reads all that there are before it takes a page of them.
-        .select_related("project")
+        .select_related("project", "reviewer")
         .prefetch_related("current_revision")
         .order_by(*_SOONEST)
     )

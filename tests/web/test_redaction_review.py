@@ -14,9 +14,11 @@ from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import raw_reads, redacting, redaction_rows, redaction_rules, seen_spans
-from replaycases.cases.models import Case, Decision, Redaction, RedactionRule, RuleAction, Stage, Waiver
+from replaycases.cases import raw_reads, redacting, redaction_rows, redaction_rules, redaction_scans, seen_spans
+from replaycases.cases.models import Case, Decision, Payload, Redaction, RedactionRule, RuleAction, Stage, Waiver
 from replaycases.redaction.places import Place
+from replaycases.redaction.record import Record
+from replaycases.web.redactions import lines
 from tests import factories
 from tests.web.conftest import client_of
 
@@ -66,7 +68,7 @@ def told(answer: Any) -> str:
 def row_of(answer: Any, name: str) -> str:
     """The row of the table that shows a value."""
     rows = re.findall(r'<tr id="row-\d+".*?</tr>', words(answer), re.DOTALL)
-    return next(row for row in rows if f'"fld">{name} ' in row)
+    return next(row for row in rows if f'>{name}</a>' in row)
 
 
 def number_of(answer: Any, name: str) -> int:
@@ -198,7 +200,7 @@ def test_why_one_cannot_approve_stands_in_the_bar(of: factories.People, reviewin
     assert "You have not looked at 3 of 3 places. Next unseen place" in text
     Membership = of.responder.memberships.model
     Membership.objects.create(project=of.project, user=of.responder, role=Role.PRIVACY_REVIEWER)
-    assert "You cannot approve yet: You captured this case." in told(client_of(of.responder).get(PAGE))
+    assert "You cannot approve: You captured this case." in told(client_of(of.responder).get(PAGE))
 
 
 def test_the_confirmation_shows_hash_and_counts_and_the_server_asks_that_all_was_seen(
@@ -396,3 +398,80 @@ def test_a_finding_is_waived_by_one_person_and_a_second_one_who_agrees(
     assert "finding is open" not in told(asking.get(PAGE))
     assert asking.post(f"/cases/RC-1/waivers/{waiver.pk}/ending/").status_code == 302
     assert "1 finding is open." in told(asking.get(PAGE))
+
+
+# --- what is not there ----------------------------------------------------------------------------------------------
+
+
+def ended(*payloads: Any) -> None:
+    """The time of these bytes is over."""
+    over = timezone.now() - timedelta(minutes=1)
+    Payload.objects.filter(pk__in=[payload.pk for payload in payloads]).update(expires_at=over)
+
+
+def test_an_approved_revision_is_still_read_when_the_raw_one_is_destroyed(
+    of: factories.People, reviewing: Client, made: Case
+) -> None:
+    before = looked(made)
+    factories.released(factories.revision(made))
+    ended(before.source.payload, before.record)
+    text = told(client_of(of.viewer).get(PAGE))
+    assert "The raw revision that it was made of is destroyed." in text
+    assert "What was found is destroyed with the raw evidence" in text
+    assert "plain" in text
+    assert MAIL not in text
+
+
+def test_of_a_revision_that_is_destroyed_nothing_is_shown(reviewing: Client, made: Case) -> None:
+    ended(factories.revision(made).payload)
+    for address in (PAGE, f"{PAGE}values/0/"):
+        text = told(reviewing.get(address))
+        assert "was raw evidence" in text
+        assert "plain" not in text
+
+
+def test_damaged_evidence_shows_nothing_of_it(reviewing: Client, made: Case) -> None:
+    payload = factories.revision(made).payload
+    Payload.objects.filter(pk=payload.pk).update(body=b"broken")
+    answer = reviewing.get(PAGE)
+    assert answer.status_code == 500
+    assert "plain" not in told(answer)
+
+
+def test_a_line_that_is_not_there_is_not_found(reviewing: Client) -> None:
+    assert reviewing.get(f"{PAGE}values/9999/").status_code == 404
+
+
+# --- lines ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_left_out_renamed_or_added_stands_where_it_stood() -> None:
+    raw = {"a": "x", "gone": {"deep": 1}, "jane": {"b": "y"}}
+    now = {"a": "x", "someone": {"b": "z"}, "missing": ["m"]}
+    found = lines.side_by_side(raw, now, lines.Renamed(names={"/jane": "someone"}))
+    assert [(line.sort, line.source, line.pointer) for line in found.lines] == [
+        ("value", "/a", "/a"),
+        ("gone", "/gone", None),
+        ("key", "/jane", "/someone"),
+        ("value", "/jane/b", "/someone/b"),
+        ("added", None, "/missing/0"),
+    ]
+
+
+def test_another_type_is_another_value() -> None:
+    raw, now = [1, True, "1", {}, []], [1.0, 1, "1", [], []]
+    found = lines.side_by_side(raw, now, lines.Renamed())
+    assert [line.sort for line in found.lines if line.differs or line.sort != "value"] == [
+        "value",
+        "value",
+        "gone",
+        "added",
+    ]
+
+
+@pytest.mark.parametrize("count", [0, 1, 500, 501, 1000])
+def test_pages_are_counted_as_what_must_be_seen_is_counted(count: int) -> None:
+    document = {"values": [str(number) for number in range(count)], "flag": True, "empty": {}, "none": None}
+    found = lines.of_one(document)
+    assert found.pages == seen_spans.to_be_seen(Record(), redaction_scans.leaves_in(document))
+    assert {line.page for line in found.lines} == set(range(found.pages))

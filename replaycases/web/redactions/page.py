@@ -58,7 +58,8 @@ def context(case: Case, request: HttpRequest) -> dict[str, Any]:
         seen=seen_spans.of(user, redaction) if redaction is not None else frozenset(),
     )
     gates = _gates(review, revision)
-    closed = {"why_not": bar.why_not(asked.why_not_approve, None, [], gates or [])}
+    counted = bar.seen_of(redaction, review.seen, "") if redaction is not None else None
+    closed = {"seen": counted, "why_not": bar.why_not(asked.why_not_approve, counted, [], gates or [])}
     waiting = review_queue.redactions_for(user) if asked.standing is None else []
     return {
         **revision_page.docket_of(case, "review"),

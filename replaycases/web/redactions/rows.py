@@ -8,6 +8,9 @@ from typing import Any
 
 from replaycases.fixture.pointer import split
 from replaycases.redaction.leaves import text_of
+from replaycases.redaction.manual import PlaceUnknown, span_in, view_at
+from replaycases.redaction.places import Place
+from replaycases.redaction.views.tree import read
 from replaycases.web import document_rows
 from replaycases.web.document_rows import EVENTS, Part
 from replaycases.web.redactions import told
@@ -57,6 +60,11 @@ class Row:
     hole: str = ""
     marks: tuple[Mark, ...] = ()
     cut: bool = False
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """By which marks each side is marked: what was found there and stands is neither old nor new."""
+        return ("f", "f") if self.css == "opn" else ("o", "n")
 
     @property
     def all_seen(self) -> bool:
@@ -130,7 +138,7 @@ def row_of(number: int, line: Line, spans: Spans, seen: Collection[int], *, part
     sign, word = _WORDS.get(line.sort, ("~", "replaced") if changed else ("~", "changed"))
     if line.sort == "value" and not line.differs and not changed:
         sign, word = ("!", "open") if opened else ("=", "equal")
-    raw, redacted = _sides(line, changed)
+    raw, redacted = _sides(line, changed, opened)
     css = "chg" if line.differs or changed else "opn" if opened else ""
     hole = "Left out by a rule" if line.sort == "gone" else "Not in the raw revision"
     return Row(
@@ -177,17 +185,34 @@ def segments(text: str, marks: Iterable[tuple[int, int]], start: int, end: int) 
     return tuple(segment for segment in found if segment.text)
 
 
-def _sides(line: Line, changed: Sequence[Span]) -> tuple[Shown | None, Shown | None]:
+def _sides(line: Line, changed: Sequence[Span], opened: Sequence[OpenAt]) -> tuple[Shown | None, Shown | None]:
     seams = [span.seam for span in changed if span.seam is not None]
     if line.sort == "gone":
         return _shown(text_at(line.raw), [], whole=True), None
     if line.sort == "added":
         return None, _shown(text_at(line.redacted), [], whole=True)
     raw, redacted = text_at(line.raw), text_at(line.redacted)
+    if opened and not line.differs:
+        both = _shown(raw, sorted(found for one in opened if (found := found_at(raw, one.one.place))), whole=False)
+        return both, both
     return (
         _shown(raw, [(seam.start, seam.end) for seam in seams], whole=line.differs and not seams),
         _shown(redacted, [(seam.new_start, seam.new_end) for seam in seams], whole=line.differs and not seams),
     )
+
+
+def found_at(text: str, place: Place) -> tuple[int, int] | None:
+    """Where in the text as it is recorded a finding stands, in whatever reading it was found; None where that is
+    unknown."""
+    try:
+        view = view_at(read(text).root, place.path) if place.path else None
+        start, end = span_in(text if view is None else view.text, place)
+    except PlaceUnknown:
+        return None
+    while view is not None and view.parent is not None and start < end:
+        start, end = view.in_parent(start, end)
+        view = view.parent
+    return start, end
 
 
 def _shown(text: str, marks: list[tuple[int, int]], *, whole: bool) -> Shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,12 @@ from replaycases.web import raw_reading, revision_page
 from replaycases.web.redactions import loading, page, pointing, rows, told
 from replaycases.web.redactions.lines import Line
 from replaycases.web.redactions.loading import Read
-from replaycases.web.redactions.rows import segments
-from replaycases.web.redactions.spans import Span
+from replaycases.web.redactions.rows import found_at, segments
+from replaycases.web.redactions.spans import OpenAt, Span
 from replaycases.web.scope import user_of
 from replaycases.web.words import Shown
 
+Marks = list[tuple[int, int]]
 A_PART = 20_000
 """Characters of a long text on one page of it."""
 READINGS = 20
@@ -82,13 +84,12 @@ def _value(request: HttpRequest, case: Case, read: Read, number: int, seen: froz
     longest = max(len(raw_text), len(redacted_text))
     part = Paginator(range(max(1, -(-longest // A_PART))), 1).get_page(request.GET.get("part"))
     source = read.sides.raw or read.sides.revision
+    old, new = _marks(raw_text, line, changed, read.spans.open_at(line))
     return {
         "row": row,
         "part": part,
-        "old": _part(raw_text, [(one.seam.start, one.seam.end) for one in changed if one.seam], part.number - 1),
-        "new": _part(
-            redacted_text, [(one.seam.new_start, one.seam.new_end) for one in changed if one.seam], part.number - 1
-        ),
+        "old": _part(raw_text, old, part.number - 1),
+        "new": _part(redacted_text, new, part.number - 1),
         "back": page.address(case, page=line.page, line=number),
         "spans": [
             (mark, _label(raw_text, span)) for mark, span in zip(row.marks[: len(changed)], changed, strict=True)
@@ -105,7 +106,16 @@ def _value(request: HttpRequest, case: Case, read: Read, number: int, seen: froz
     }
 
 
-def _part(text: str, marks: list[tuple[int, int]], part: int) -> Shown:
+def _marks(text: str, line: Line, changed: Sequence[Span], opened: Sequence[OpenAt]) -> tuple[Marks, Marks]:
+    """Of both sides: what was replaced, or what was found and stands."""
+    if opened and not line.differs:
+        found = sorted(one for at in opened if (one := found_at(text, at.one.place)))
+        return found, found
+    seams = [span.seam for span in changed if span.seam]
+    return [(one.start, one.end) for one in seams], [(one.new_start, one.new_end) for one in seams]
+
+
+def _part(text: str, marks: Marks, part: int) -> Shown:
     start, end = min(part * A_PART, len(text)), min((part + 1) * A_PART, len(text))
     return Shown(segments=segments(text, marks, start, end))
 
