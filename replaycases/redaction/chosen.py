@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 
-from replaycases.redaction.detectors.base import Context
 from replaycases.redaction.entities import Entities
 from replaycases.redaction.first_look import FirstLook
 from replaycases.redaction.leaves import Address
+from replaycases.redaction.originals import automaton
 from replaycases.redaction.places import Kind
 from replaycases.redaction.relations import Occurrence
 from replaycases.redaction.scan import Detectors, Source
@@ -19,6 +19,9 @@ from replaycases.redaction.views.view import View
 
 LONGEST_PRESENT = 200
 """Characters of a text that stays up to which a surrogate could be mistaken for it."""
+
+FEW = 8
+"""Texts up to which it is quicker to look for one after the other."""
 
 _SCANNED_AS = 'api_key = "{}"'
 
@@ -92,9 +95,16 @@ class Chosen:
 
         The leaves of both documents stand in one order, whatever keys were renamed.
         """
-        after = {address: source.reading.root for address, source in zip(self._read, read_again, strict=True)}
+        wanted: dict[Address, set[str]] = defaultdict(set)
+        for value, surrogate in zip(self._values, self.made, strict=True):
+            wanted[value.found.leaf.address].add(surrogate)
+        held = {
+            address: _held(source.reading.root, wanted[address])
+            for address, source in zip(self._read, read_again, strict=True)
+            if address in wanted
+        }
         return [
-            self._occurrence(index, surrogate if _holds(after[value.found.leaf.address], surrogate) else "")
+            self._occurrence(index, surrogate if surrogate in held[value.found.leaf.address] else "")
             for index, (value, surrogate) in enumerate(zip(self._values, self.made, strict=True))
         ]
 
@@ -109,15 +119,15 @@ class Chosen:
         )
 
 
-def _holds(root: View, text: str) -> bool:
-    return any(text in view.text for view in root.walk())
+def _held(root: View, texts: set[str]) -> set[str]:
+    """Those of the texts that stand in some reading. Linear in the readings, however many texts there are."""
+    if len(texts) <= FEW:
+        return {text for text in texts if any(text in view.text for view in root.walk())}
+    wanted = automaton({text: text for text in texts})
+    return {text for view in root.walk() for _, (_, text) in wanted.iter(view.text)}
 
 
 def _is_suspect(kind: Kind, text: str, by: Detectors) -> bool:
     """Whether the detectors of secrets would take a surrogate for one: it would be blocked wherever the case goes."""
-    context = Context(pointer="")
-    return any(
-        hit.kind == "secret" and not hit.kept
-        for shown in ((text, _SCANNED_AS.format(text)) if kind == "secret" else (text,))
-        for hit in by.of_text(shown, context)
-    )
+    shown = (text, _SCANNED_AS.format(text)) if kind == "secret" else (text,)
+    return any(not hit.kept for one in shown for hit in by.secrets_in(one))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -83,7 +84,9 @@ def _is_taken(ground: View, taken: dict[View, list[tuple[int, int]]]) -> bool:
     """Whether a value that is replaced in a text further out covers the block that this text was read from."""
     while ground.parent is not None:
         outer, start, end = on_ground(ground.parent, ground.start, ground.end)
-        if any(first < end and start < last for first, last in taken[outer]):
+        spans = taken[outer]
+        at = bisect_left(spans, (end, 0))
+        if at > 0 and start < spans[at - 1][1]:
             return True
         ground = outer
     return False

@@ -112,6 +112,7 @@ class _Left:
         bare = _GAP.sub("", view.text)
         for _, (_length, kind) in self._digits.iter(bare):
             yield Hit(kind=kind, detector=DIGITS, start=0, end=len(view.text))
+            return
 
 
 def _digits(text: str) -> str:

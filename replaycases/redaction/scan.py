@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -128,7 +129,8 @@ class Detectors:
 
     def __init__(self, policy: Policy) -> None:
         self._fields = Fields(policy.fields)
-        self._others: tuple[Detector, ...] = (gitleaks(), Credentials(), Personal(), OpaqueRuns(policy.opaque))
+        self._secrets: tuple[Detector, ...] = (gitleaks(), Credentials())
+        self._others = (*self._secrets, Personal(), OpaqueRuns(policy.opaque))
         self._found: dict[tuple[str, bool], list[Hit]] = {}
 
     def of_field(self, text: str, context: Context) -> list[Hit]:
@@ -141,6 +143,11 @@ class Detectors:
         if known not in self._found:
             self._found[known] = [hit for detector in self._others for hit in _hits(detector, text, context)]
         return self._found[known]
+
+    def secrets_in(self, text: str) -> list[Hit]:
+        """What of it is a secret, wherever it stands."""
+        found = (hit for detector in self._secrets for hit in _hits(detector, text, Context(pointer="")))
+        return [hit for hit in found if hit.kind == "secret"]
 
 
 def scan(found_in: Iterable[Source], by: Detectors, policy: Policy) -> Scan:
@@ -166,7 +173,7 @@ def _scan_source(source: Source, by: Detectors, policy: Policy, result: Scan) ->
                 return
             continue
         for hit in (*of_field, *by.of_text(view.text, context)):
-            if not _is_read_through(view, hit):
+            if hit.kind != "opaque_id" or not _is_read_through(view, hit):
                 _sort(Found(leaf=leaf, view=view, hit=hit), policy, result)
     for unread in source.reading.unread:
         if not result.is_exact(unread.view):
@@ -176,9 +183,9 @@ def _scan_source(source: Source, by: Detectors, policy: Policy, result: Scan) ->
 
 def _is_read_through(view: View, hit: Hit) -> bool:
     """Whether what looks like an opaque run is a block that was decoded: what it holds is looked at instead."""
-    return hit.kind == "opaque_id" and any(
-        child.units is None and child.start < hit.end and hit.start < child.end for child in view.children
-    )
+    blocks = view.blocks
+    at = bisect_left(blocks, (hit.end, 0))
+    return at > 0 and hit.start < blocks[at - 1][1]
 
 
 def _is_kept_whole(source: Source, view: View, of_field: list[Hit], result: Scan) -> bool:

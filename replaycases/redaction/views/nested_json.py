@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from replaycases.fixture.pointer import escape
 
@@ -13,6 +14,9 @@ DEEPEST = 100
 """Levels of nesting that are read; a text that nests deeper is no data that anybody wrote."""
 
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|[{}\[\],:]|true|false|null', re.DOTALL)
+_READER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
+"""Takes a number of any length and line breaks in strings: a lenient reader must not find what this one passes over."""
+
 _OPENED = re.compile(r"\s*[{\[]")
 
 
@@ -32,24 +36,31 @@ class Scalar:
     is_string: bool
 
 
-class TooDeep(Exception):
-    """The text nests deeper than is read."""
+MOST = 300_000
+"""Strings and numbers of one text that are read."""
+
+
+class TooMuch(Exception):
+    """The text nests deeper, or holds more, than is read. Its text says which."""
 
 
 def scalars(text: str) -> list[Scalar] | None:
     """The strings, keys and numbers of the JSON object or array that `text` is; None where it is none.
 
-    Raises TooDeep. Members of the same name are all given: a reader that keeps the last one must not hide the first.
+    Raises TooMuch. Members of the same name are all given: a reader that keeps the last one must not hide the first.
     """
     if not _OPENED.match(text):
         return None
     try:
-        json.loads(text)
+        _READER.decode(text)
     except ValueError:
         return None
     except RecursionError:
-        raise TooDeep from None
-    return list(_Walk(text).scalars())
+        raise TooMuch("nests too deep") from None
+    found = list(islice(_Walk(text).scalars(), MOST + 1))
+    if len(found) > MOST:
+        raise TooMuch("holds more than is read")
+    return found
 
 
 class _Walk:
@@ -78,7 +89,7 @@ class _Walk:
 
     def _open(self, piece: str) -> None:
         if len(self._indexes) > DEEPEST:
-            raise TooDeep
+            raise TooMuch("nests too deep")
         is_array = piece == "["
         self._indexes.append(0 if is_array else -1)
         self._pointers.append(f"{self._pointers[-1]}/0" if is_array else self._pointers[-1])

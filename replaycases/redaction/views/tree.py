@@ -11,7 +11,7 @@ from replaycases.fixture.patterns import compile_pattern
 from replaycases.redaction.folding import encodable
 from replaycases.redaction.views import aligned
 from replaycases.redaction.views.blocks import SHORTEST, blocks
-from replaycases.redaction.views.nested_json import Scalar, TooDeep, scalars
+from replaycases.redaction.views.nested_json import Scalar, TooMuch, scalars
 from replaycases.redaction.views.view import Encoding, View
 
 DEEPEST = 4
@@ -123,8 +123,8 @@ class _Reader:
     def _json(self, view: View) -> Iterator[View] | None:
         try:
             found = scalars(view.text)
-        except TooDeep:
-            self._not_read(view, 0, len(view.text), "nests too deep")
+        except TooMuch as reason:
+            self._not_read(view, 0, len(view.text), str(reason))
             return None
         return None if found is None else (self._scalar(view, scalar) for scalar in found)
 

@@ -83,6 +83,7 @@ class View:
     is_number: bool = False
     children: Sequence[View] = field(default=(), repr=False)
     readings: set[str] | None = field(default=None, repr=False)
+    spans: list[tuple[int, int]] | None = field(default=None, repr=False)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -93,6 +94,17 @@ class View:
     def depth(self) -> int:
         """How many decodings lie between the raw text and this view."""
         return 0 if self.parent is None else self.parent.depth + 1
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """The spans of the text that hold other texts whole, apart and in order."""
+        if self.spans is None:
+            self.spans = []
+            for start, end in sorted((child.start, child.end) for child in self.children if child.units is None):
+                if self.spans and start < self.spans[-1][1]:
+                    start, end = self.spans[-1][0], max(end, self.spans.pop()[1])
+                self.spans.append((start, end))
+        return self.spans
 
     @property
     def is_structure(self) -> bool:
