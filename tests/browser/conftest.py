@@ -115,6 +115,12 @@ def say_why(page: Page) -> None:
     expect(page.get_by_text("Raw evidence, open to you until")).to_be_visible()
 
 
+def look_through(page: Page) -> None:
+    """Every value of a revision that was not redacted, on the page of its redaction."""
+    page.get_by_role("button", name="I have looked at").click()
+    expect(page.get_by_text("page read")).to_be_visible()
+
+
 @pytest.fixture(scope="session")
 def axe() -> str:
     return (Path(__file__).parent / "assets/axe-core/axe-4.14.1.min.js").read_text()

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from replaycases.cases import events
 from replaycases.cases.models import Boundary, Case, Decision, LaneEntry
 from tests import factories, in_process
-from tests.browser.conftest import say_why
+from tests.browser.conftest import look_through, say_why
 from tests.factories import People
 
 pytestmark = pytest.mark.service
@@ -140,7 +140,9 @@ def approve(responder: Page, privacy: Page, owner: Page) -> None:
     privacy.get_by_role("link", name="Reviews").first.click()
     privacy.get_by_role("link", name=re.compile("RC-1")).first.click()
     say_why(privacy)
-    privacy.get_by_role("link", name="Approve the redaction…").first.click()
+    assert "You have not looked at 1 of 1 places." in off(privacy, "Approve…")
+    look_through(privacy)
+    privacy.get_by_role("link", name="Approve…").click()
     expect(privacy.get_by_role("heading", level=1)).to_have_text("Approve the redaction of revision 1?")
     privacy.get_by_label("Note").fill("No name, no number.")
     privacy.get_by_role("button", name="Approve the redaction").click()
