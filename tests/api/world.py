@@ -69,7 +69,12 @@ from tests.importers.transcripts import answers, asks, call, says, transcript, u
 
 HASH = "sha256:" + "0" * 64
 SOON = timedelta(days=3)
-RULE = ManualRule(id="1", action="keep", place=Place(pointer="/input", start=0, end=0), fits="0" * 64)
+RULE = ManualRule(
+    id="00000000-0000-4000-8000-000000000001",
+    action="keep",
+    place=Place(pointer="/input", start=0, end=0),
+    fits="0" * 64,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +128,7 @@ def build() -> World:
     )
     factories.waiver(case, team.privacy)
     RedactionRule.objects.create(
+        pk=RULE.id,
         source=revision,
         action=RuleAction.KEEP,
         place="/input",
