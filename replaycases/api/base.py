@@ -9,8 +9,10 @@ from django.conf import settings
 from django.http import HttpResponse
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import ValidationError
+from rest_framework.fields import ListField
 from rest_framework.pagination import CursorPagination
 from rest_framework.permissions import IsAuthenticated
+from rest_framework.relations import ManyRelatedField
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
@@ -18,6 +20,7 @@ from rest_framework.viewsets import GenericViewSet
 from replaycases.accounts.models import Scope, User
 from replaycases.api import errors
 from replaycases.api.authentication import HasScope, TokenAuthentication
+from replaycases.api.known import KnownFilters, require_known
 from replaycases.api.schema import ApiSchema
 from replaycases.api.scoping import visible
 from replaycases.cases import evidence, reading
@@ -69,6 +72,7 @@ class ApiViewSet(GenericViewSet[Any]):
     write_scopes: Mapping[str, Scope] = {}
     acts: tuple[Act, ...] = ()
     schema = ApiSchema()
+    filter_backends = [KnownFilters]
     pagination_class: type[NewestFirst] | None = NewestFirst
     lookup_value_converter = "uuid"
 
@@ -88,8 +92,13 @@ class ApiViewSet(GenericViewSet[Any]):
         return cast("User", self.request.user)
 
     def checked(self, serializer_class: type[Any]) -> dict[str, Any]:
-        """The request's body, validated by the serializer."""
+        """The request's body, validated by the serializer; a field that it does not have is a fault."""
         serializer = serializer_class(data=self.request.data, context=self.get_serializer_context())
+        if isinstance(self.request.data, Mapping):
+            lists = [
+                name for name, field in serializer.fields.items() if isinstance(field, ListField | ManyRelatedField)
+            ]
+            require_known(self.request.data, serializer.fields, "There is no such field.", lists=lists)
         serializer.is_valid(raise_exception=True)
         return cast("dict[str, Any]", serializer.validated_data)
 

@@ -114,7 +114,7 @@ def test_what_a_collector_sends_is_quoted_nowhere(
     BufferedTrace.objects.update(last_at=timezone.now() - timedelta(hours=1))
     assert trace_captures.look() == 1
     capture = Capture.objects.get()
-    answers += [client.get(f"/api/v1/captures/?q={CANARY}"), client.get("/api/v1/traces/")]
+    answers += [client.get(f"/api/v1/captures/?trace_id={CANARY}"), client.get("/api/v1/traces/")]
     # What is refused, breaks off, or fails within.
     whole = json.dumps(sung()).encode()
     answers += [

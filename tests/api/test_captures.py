@@ -288,6 +288,8 @@ def test_a_finding_is_reported_by_a_program_and_settled_by_a_person(
     said = {"project": "RC", "grader": "monitor", "version": "3", "label": "claimed", "trace_id": ID}
     first, again = (program.post("/api/v1/findings/", said, format="json") for _ in range(2))
     assert (first.status_code, again.json()) == (201, first.json())
+    odd = program.post("/api/v1/findings/", {**said, "titel": "Claimed"}, format="json")
+    assert (odd.status_code, list(odd.json())) == (400, ["titel"])
     address = f"/api/v1/findings/{first.json()['id']}/"
     assert program.post(f"{address}dismissal/", {"reason": "No."}, format="json").status_code == 403
     assert api.get("/api/v1/findings/?waiting=true").json()["results"] == [first.json()]

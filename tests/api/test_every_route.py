@@ -181,6 +181,18 @@ def test_every_list_is_walked_row_by_row_to_its_end(world: World) -> None:
         assert walked == whole, route.name
 
 
+def test_a_filter_that_a_list_does_not_have_is_refused_with_those_that_it_has(world: World) -> None:
+    client = client_of(factories.everyone(world.team.project))
+    for route in ROUTES:
+        if route.method == "GET" and route.action == "list" and route.noun != "needs":
+            refused = client.get(f"/api/v1/{route.path}?mood=x&page_size=1")
+            assert (refused.status_code, list(refused.json())) == (400, ["mood"]), route.name
+            assert "page_size" in refused.json()["mood"][0]
+    refused = client.get("/api/v1/findings/?state=x&project=RC&project=XX&format=json").json()
+    assert "waiting" in refused["state"][0]
+    assert refused["project"] == ["Send it once."]
+
+
 def test_a_list_holds_nothing_of_another_project(world: World) -> None:
     client = client_of(factories.everyone(factories.project("XX")))
     own = {"projects": 1, "memberships": len(Role)}
@@ -289,9 +301,10 @@ def test_nobody_says_of_what_they_bring_that_it_is_no_raw_evidence(world: World)
     assert set(told) == {"POST cases/", "POST revisions/", "POST controls/"}
     client = client_of(factories.everyone(world.team.project))
     for name, body in told.items():
-        marked = replace(world, bodies={name: {**body, "classification": "redacted"}})
-        [response] = [route.ask(client, marked) for route in WRITES if route.name == name]
-        assert response.status_code == 201, name
+        [route] = [route for route in WRITES if route.name == name]
+        refused = route.ask(client, replace(world, bodies={name: {**body, "classification": "redacted"}}))
+        assert (refused.status_code, list(refused.json())) == (400, ["classification"]), name
+        assert route.ask(client, replace(world, bodies={name: body})).status_code == 201, name
     case = Case.objects.latest("number")
     brought = [factories.revision(case), world.case.revisions.latest("number"), Control.objects.latest("created_at")]
     assert {reading.classification_of(one) for one in brought} == {Classification.QUARANTINED}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from django.http import Http404, QueryDict
+from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -21,6 +21,7 @@ from replaycases.accounts.models import Scope
 from replaycases.api import errors
 from replaycases.api.base import MULTIPART_SLACK, ApiViewSet, ordered
 from replaycases.api.filters import CaptureFilter
+from replaycases.api.known import require_known
 from replaycases.api.parsers import LARGEST_CAPTURE, RawParser
 from replaycases.api.serializers import captures as shown
 from replaycases.api.serializers.cases import CaseSerializer
@@ -33,21 +34,10 @@ from replaycases.importers.findings import ImportRefused
 
 # A multipart body is read first where a body is looked at: it is the one whose parts have names.
 BODIES = {"multipart/form-data": shown.CaptureUpload, "application/octet-stream": OpenApiTypes.BINARY}
-
-
-# What people say in words, and an address would put into the logs of everything that it passes.
-_WORDS = ("name", "symptom")
-
-
-def _require_known(said: QueryDict, shape: type[Any] | None, otherwise: str) -> None:
-    """Raises ValidationError for a part that would be passed over in silence."""
-    known = shape().fields if shape is not None else {}
-    in_words = "Send it as a field of a multipart body: addresses stand in logs."
-    faults = {name: [in_words if name in _WORDS and shape is shown.NewCapture else otherwise] for name in said}
-    faults = {name: fault for name, fault in faults.items() if name not in known}
-    faults |= {name: ["Send it once."] for name in said if name in known and len(said.getlist(name)) > 1}
-    if faults:
-        raise ValidationError(faults)
+_NO_PARAMETER = (
+    "The query takes no such parameter. What people say in words, the name and the symptom, are fields of a multipart "
+    "body: addresses stand in logs."
+)
 
 
 class ByHeader(DefaultContentNegotiation):
@@ -96,11 +86,10 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
         if data is None and not str(request.content_type).startswith("multipart/"):
             data = incoming.received((), most=0)  # a body without a byte in it comes to no parser
         if isinstance(data, Incoming):
-            _require_known(request.query_params, shown.NewCapture, "The query takes no such parameter.")
+            require_known(request.query_params, shown.NewCapture().fields, _NO_PARAMETER)
             said = self._shaped(shown.NewCapture, request.query_params.dict())
         else:
-            _require_known(request.query_params, None, "Send it as a field of the multipart body.")
-            _require_known(cast("Any", request.data), shown.CaptureUpload, "There is no such field.")
+            require_known(request.query_params, (), "Send it as a field of the multipart body.")
             said = self.checked(shown.CaptureUpload)
             data = incoming.held(said.pop("file"))
         if data.size > LARGEST_CAPTURE:
