@@ -24,6 +24,7 @@ ARGUMENTS = [
     "--no-first-run",
     "--disable-background-networking",
 ]
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 WATCH = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -124,3 +125,9 @@ def look_through(page: Page) -> None:
 @pytest.fixture(scope="session")
 def axe() -> str:
     return (Path(__file__).parent / "assets/axe-core/axe-4.14.1.min.js").read_text()
+
+
+def axe_faults(page: Any, axe: str) -> list[str]:
+    page.evaluate(axe)
+    result = page.evaluate("tags => axe.run({runOnly: {type: 'tag', values: tags}})", TAGS)
+    return [f"{fault['id']}: {node['html'][:160]}" for fault in result["violations"] for node in fault["nodes"][:3]]

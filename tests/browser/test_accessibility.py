@@ -14,12 +14,11 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import capture_rules, comments, incident_reports, proposals
 from replaycases.cases.models import Case, RuleKind, Stage
 from tests import factories, raw_world
-from tests.browser.conftest import say_why, signed_in
+from tests.browser.conftest import axe_faults, say_why, signed_in
 from tests.web import recorded
 
 pytestmark = pytest.mark.service
 
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Contrast is the theme's matter and reflow the width's: each theme and each width is looked at once.
 LOOKS = (("light", 1440), ("dark", 1024))
 PAGES = (
@@ -244,9 +243,3 @@ def test_the_forms_of_a_case_have_no_fault_open_or_refused(
     faults += axe_faults(page, axe)
     made.context.close()
     assert faults == []
-
-
-def axe_faults(page: Any, axe: str) -> list[str]:
-    page.evaluate(axe)
-    result = page.evaluate("tags => axe.run({runOnly: {type: 'tag', values: tags}})", TAGS)
-    return [f"{fault['id']}: {node['html'][:160]}" for fault in result["violations"] for node in fault["nodes"][:3]]
