@@ -17,7 +17,7 @@ from replaycases.redaction.placed import unfit
 from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.relations import Fact, facts, lost
-from replaycases.redaction.residual import is_original, second_look
+from replaycases.redaction.residual import SecondLook, is_original, second_look
 from replaycases.redaction.scan import Source, scan, sources, sources_again
 from replaycases.redaction.structure import Frame
 from replaycases.redaction.surrogates.surrogates import NoSurrogate
@@ -93,7 +93,7 @@ def redact(document: JSON, *, policy: Policy, key: bytes, rules: Sequence[Manual
             for finding, surrogate in zip(chosen.findings, chosen.made, strict=True)
         ),
         kept=tuple(kept),
-        open=tuple(_opened([*unfitting, *first.open()], kept, [one.finding() for one in look.open()])),
+        open=tuple(_opened([*unfitting, *first.open()], kept, _left(look, first, texts))),
         facts=before,
         lost=lost(before, facts(chosen.after(read_again))),
         changes=_changes(document, out, first, read_again, edits),
@@ -115,6 +115,19 @@ def _named(rule: ManualRule, texts: Mapping[Address, str], first: FirstLook, pol
     parent, _, _ = pointer.rpartition("/")
     found = scan(sources({pointer.rpartition("/")[2]: None}, parent), first.by, policy)
     return parent if found.found or found.blind else pointer
+
+
+def _left(look: SecondLook, first: FirstLook, texts: Mapping[Address, str]) -> list[Finding]:
+    """What the second look found, and what people keep though it does not: another name of the member, or a surrogate
+    of the same text, takes nothing from what it is."""
+    found = [one.finding() for one in look.open()]
+    told = {(finding.place.pointer, finding.place.in_key, finding.value) for finding in found}
+    kept = [one.finding() for one in first.by_hand if one.hit.certainty != "suggested"]
+    return found + [
+        finding
+        for finding in kept
+        if (renamed(finding.place.pointer, texts), finding.place.in_key, finding.value) not in told
+    ]
 
 
 def _opened(

@@ -84,9 +84,11 @@ class _Made:
         return False
 
     def _spans(self, text: str, at: int) -> Iterator[tuple[int, int]]:
-        """Where surrogates stand round a position."""
-        for last, (length, _) in self._automaton.iter(text, max(at - ROUND, 0), min(at + ROUND, len(text))):
-            yield last + 1 - length, last + 1
+        """Where surrogates stand round a position. Only that part is given to the automaton, which reads all that it is
+        given, whatever bounds are named."""
+        first = max(at - ROUND, 0)
+        for last, (length, _) in self._automaton.iter(text[first : at + ROUND]):
+            yield first + last + 1 - length, first + last + 1
 
 
 class _Left:

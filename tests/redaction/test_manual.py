@@ -102,6 +102,14 @@ def test_what_a_person_keeps_stays_and_is_open_for_a_waiver() -> None:
     assert detectors_of(redaction) == ["personal:email"]
 
 
+def test_what_a_person_keeps_is_open_whatever_its_member_is_called_now() -> None:
+    document = {"order_id": "ord-100124"}
+    name = rule(document, "mark", at("/order_id", 0, 8, in_key=True), kind="person")
+    redaction = redacted(document, rule(document, "keep", at("/order_id")), name)
+    assert list(redaction.document.values()) == ["ord-100124"]
+    assert detectors_of(redaction) == ["field:id"]
+
+
 def test_a_suggestion_that_a_person_keeps_is_settled() -> None:
     document = {"customer_name": "Jane Doe", "text": "Jane called."}
     keep = rule(document, "keep", at("/text", 0, 4))
