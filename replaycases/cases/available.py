@@ -19,11 +19,10 @@ from replaycases.cases import (
     lifecycle,
     policies,
     proposals,
-    redaction_rows,
     seen_spans,
 )
-from replaycases.cases.gate_facts import Bundle
-from replaycases.cases.models import Case, DecisionKind, LaneName, Proposal, ProposalKind, ProposalState
+from replaycases.cases.gate_facts import Bundle, Facts
+from replaycases.cases.models import Case, DecisionKind, LaneName, ProposalKind
 from replaycases.cases.policies import RULES, Action, ActionName
 
 GATED: Mapping[ActionName, gates.Target] = {
@@ -43,7 +42,8 @@ def available_actions(case: Case, actor: User, only: Collection[ActionName] = tu
     few more for what stands around the case, of those that this person may do in this stage: name in `only` what is
     wanted."""
     told = _by_policy(case, actor, [name for name in RULES if name in only])
-    told = {name: said or why_not_around(name, case, actor) for name, said in told.items()}
+    [facts] = Bundle([case]).facts()  # read once for all of them, when the first one needs it
+    told = {name: said or why_not_around(name, facts, actor) for name, said in told.items()}
     return [Action(name=name, label=RULES[name].label, allowed=not said, why_not=said) for name, said in told.items()]
 
 
@@ -62,26 +62,25 @@ def _by_policy(case: Case, actor: User, names: list[ActionName]) -> dict[ActionN
     return found
 
 
-def why_not_around(name: ActionName, case: Case, actor: User) -> str:
+def why_not_around(name: ActionName, facts: Facts, actor: User) -> str:
     """Why a service would refuse it although the person may in this stage; "" if it would not."""
     if name in GATED:
-        closed = _told(gates.gates_of(case, GATED[name], actor=actor))
-        return closed or (_unseen(case, actor) if name == "approve_redaction" else "")
+        closed = _told(gates.gates_from(facts, GATED[name], actor=actor))
+        return closed or (_unseen(facts, actor) if name == "approve_redaction" else "")
     if name in PROPOSALS:
-        waiting = Proposal.objects.filter(case=case, kind=PROPOSALS[name], state=ProposalState.PENDING)
-        return proposals.WAITS if waiting.exists() else ""
+        return proposals.WAITS if PROPOSALS[name] in facts.snapshot.waiting else ""
     if name == "approve_expectation":
-        decided = DecisionKind.EXPECTATION in decisions.standing(case)
+        decided = DecisionKind.EXPECTATION in facts.approvals
         return lifecycle.decided_already(DecisionKind.EXPECTATION) if decided else ""
-    return _no_lane(case, actor) if name == "promote" else ""
+    return _no_lane(facts, actor) if name == "promote" else ""
 
 
-def _no_lane(case: Case, actor: User) -> str:
+def _no_lane(facts: Facts, actor: User) -> str:
     """Why no lane takes the case's revision: what the next one lacks, where none does."""
-    current, inside = case.current_revision, lane_moves.stays(case)
+    case, current = facts.case, facts.revision
     if current is None:
         return policies.needs_revision(case)
-    facts = Bundle([case]).facts()[0]
+    inside = lane_moves.stays(case)
     found: dict[LaneName, str] = {}
     for lane, target in lifecycle.GATES_OF.items():
         stands = lifecycle.why_not_enter(current, lane, inside)
@@ -91,9 +90,9 @@ def _no_lane(case: Case, actor: User) -> str:
     return found[LaneName.BLOCKING if case.lane else LaneName.NONBLOCKING]
 
 
-def _unseen(case: Case, actor: User) -> str:
+def _unseen(facts: Facts, actor: User) -> str:
     """Which places of the newest look at the revision this reviewer has not seen."""
-    looked = redaction_rows.newest(case.current_revision) if case.current_revision is not None else None
+    looked = facts.bundle.redactions.newest(facts.revision) if facts.revision is not None else None
     return seen_spans.why_not_approve(actor, looked) if looked is not None else ""
 
 

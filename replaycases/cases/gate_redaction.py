@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from replaycases.cases import gate_verdicts, redaction_rows
+from replaycases.cases import gate_verdicts
 from replaycases.cases.gate_facts import Facts
 from replaycases.cases.gate_found import Evidence, Found, not_applicable, satisfied, unsatisfied
 from replaycases.cases.gate_rules import current, without_voided
@@ -130,14 +130,13 @@ def residual(facts: Facts) -> Found:
     place = Evidence(kind="revision", label=f"revision {revision.number}", number=revision.number)
     if looked is None:
         return unsatisfied(f"Nobody looked yet for what must go of revision {revision.number}.", "Redact it.")
-    outrun = redactions.outrun(looked, facts.case)
+    outrun = redactions.outrun(looked)
     if outrun and not _is_approved(facts, revision):
         return unsatisfied(outrun, "Redact it again, or have the detectors look again.", place)
     if looked.lost:
         remedy = "Keep, join or split values by a rule, and redact again."
         return unsatisfied(f"Relations between values were lost: {looked.lost}.", remedy, place)
-    waivers = redactions.waivers(facts.case)
-    left = redaction_rows.standing(looked, waivers)
+    left = redactions.left(looked)
     if left:
         kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(one["kind"] for one in left).most_common())
         remedy = "Redact it, decide about each place by a rule, or have two people let it stand."

@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.cases import decisions, failure_statement, fixtures
+from replaycases.cases.gate_around import Approval
 from replaycases.cases.gate_facts import Facts
 from replaycases.cases.gate_found import Evidence, Found, listed, not_applicable, satisfied, unsatisfied
-from replaycases.cases.models import Boundary, Decision, DecisionKind, FixtureRevision, RunSet
+from replaycases.cases.models import Boundary, DecisionKind, FixtureRevision, RunSet
 from replaycases.fixture.findings import FixtureInvalid
 
 _ANEW = "Capture the incident as a new case."
@@ -232,9 +233,9 @@ def current(facts: Facts) -> FixtureRevision:
     return facts.revision
 
 
-def _approved(given: Decision) -> str:
-    return f"{given.decided_by} approved revision {given.revision.number} on {given.decided_at:%Y-%m-%d}."
+def _approved(given: Approval) -> str:
+    return f"{given.by} approved revision {given.revision} on {given.at:%Y-%m-%d}."
 
 
-def _decision(given: Decision) -> Evidence:
+def _decision(given: Approval) -> Evidence:
     return Evidence(kind="decision", label="approval")

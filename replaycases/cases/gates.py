@@ -16,9 +16,10 @@ from django.db import Error as DatabaseError
 from replaycases.accounts.models import User
 from replaycases.cases import gate_redaction, gate_rules, gate_verdicts
 from replaycases.cases.evidence import EvidenceDestroyed
+from replaycases.cases.gate_around import Override
 from replaycases.cases.gate_facts import Bundle, Facts
 from replaycases.cases.gate_found import Evidence, Found, GateState
-from replaycases.cases.models import Case, Proposal
+from replaycases.cases.models import Case
 from replaycases.cases.policies import InvalidTransition
 
 __all__ = [
@@ -66,8 +67,8 @@ Target = Literal["in_review", "redaction_approved", "reproduced", "nonblocking",
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """`detail` says what was found, `remedy` what to do ("" if there is nothing to do). `override` is the confirmed
-    proposal that stands in for it."""
+    """`detail` says what was found, `remedy` what to do ("" if there is nothing to do). `override` is what two people
+    agreed that stands in for it."""
 
     name: GateName
     title: str
@@ -75,7 +76,7 @@ class Gate:
     detail: str
     remedy: str = ""
     evidence: tuple[Evidence, ...] = ()
-    override: Proposal | None = None
+    override: Override | None = None
 
     @property
     def blocks(self) -> bool:
@@ -214,7 +215,7 @@ logger = logging.getLogger(__name__)
 
 def gates_of(case: Case, target: Target, *, actor: User) -> list[Gate]:
     """Every gate on the way to `target` for the case's current revision, in the order in which a page shows them. At
-    most seven queries."""
+    most six queries."""
     return gates_of_many([case], target, actor=actor)[0]
 
 

@@ -1,25 +1,24 @@
-"""What the gates of a redaction are computed from. Each kind of fact is one query for all cases, asked when the first
-of these gates needs it: other gates pay nothing for it."""
+"""What the gates of a redaction are computed from: one query for all cases and one for their runs, each asked when the
+first of these gates needs it. Other gates pay nothing for it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Max
+from django.utils import timezone
 
-from replaycases.cases import redaction_rows
+from replaycases.cases import gate_queries, kept_queries, redaction_rows
+from replaycases.cases.json_rows import instant
 from replaycases.cases.models import (
     Case,
     FixtureRevision,
     Implementation,
     Provenance,
-    Redaction,
-    RedactionPolicy,
     Run,
-    Waiver,
 )
 from replaycases.redaction.scan import DETECTORS_VERSION
 
@@ -30,8 +29,9 @@ class RedactionFacts:
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = cases
 
-    def newest(self, revision: FixtureRevision) -> Redaction | None:
-        """The one that counts, see `redaction_rows.newest`."""
+    def newest(self, revision: FixtureRevision) -> Any:
+        """The `Redaction` that counts, see `redaction_rows.newest`, with what `gate_queries.redactions` says beside it;
+        None where nobody looked."""
         return next(reversed(self._rows[revision.pk]), None)
 
     def source(self, revision: FixtureRevision) -> FixtureRevision | None:
@@ -40,10 +40,10 @@ class RedactionFacts:
         named = [row.source for row in reversed(self._rows[revision.pk]) if row.source_id != revision.pk]
         return next((source for source in named if source is not None), None)
 
-    def outrun(self, looked: Redaction, case: Case) -> str:
+    def outrun(self, looked: Any) -> str:
         """Why it says too little today: another policy is in force, the detectors are newer, or people decided
-        something since; "" if none of it."""
-        number = self._in_force.get(case.project_id, 0)
+        something since; "" if none of it. `looked` is a newest one."""
+        number = looked.in_force or 0
         of = looked.policy.number if looked.policy is not None else 0
         if of != number:
             return f"Version {number} of the redaction policy is in force, and this was found under version {of}."
@@ -53,9 +53,11 @@ class RedactionFacts:
             return "Rules were added or taken back since it was redacted, and only redacting it again applies them."
         return ""
 
-    def waivers(self, case: Case) -> list[Waiver]:
-        """Those of the case that hold now."""
-        return self._waivers[case.pk]
+    def left(self, looked: Any) -> list[Mapping[str, str]]:
+        """Its open findings that no waiver covers now. `looked` is a newest one."""
+        now = timezone.now()
+        waived = {waiver["finding"] for waiver in looked.given or () if instant(waiver["until"]) > now}
+        return redaction_rows.left_by(looked, waived)
 
     def runs_of(self, implementation: Implementation, revision: FixtureRevision) -> list[Run]:
         """Every run of that code on the bytes of the revision or of its source, those of voided sets too, in the order
@@ -64,25 +66,13 @@ class RedactionFacts:
         return [run for run in self._runs if _ran(run) == wanted]
 
     @cached_property
-    def _rows(self) -> Mapping[UUID, list[Redaction]]:
+    def _rows(self) -> Mapping[UUID, list[Any]]:
         """By revision, the oldest first."""
-        found: defaultdict[UUID, list[Redaction]] = defaultdict(list)
-        revisions = {case.current_revision_id for case in self._cases if case.current_revision_id}
-        rows = Redaction.objects.filter(revision__in=revisions).select_related("source", "policy").order_by("made_at")
-        for row in redaction_rows.with_rules_changed(rows):
+        found: defaultdict[UUID, list[Any]] = defaultdict(list)
+        revisions = [case.current_revision_id for case in self._cases if case.current_revision_id]
+        for row in kept_queries.about(gate_queries.redactions, revisions):
             found[row.revision_id].append(row)
         return found
-
-    @cached_property
-    def _in_force(self) -> Mapping[UUID, int]:
-        """The number of the policy in force, by project; none for the built-in one."""
-        projects = {case.project_id for case in self._cases}
-        rows = RedactionPolicy.objects.filter(project__in=projects).order_by()
-        return dict(rows.values_list("project").annotate(last=Max("number")))
-
-    @cached_property
-    def _waivers(self) -> Mapping[UUID, list[Waiver]]:
-        return redaction_rows.holding([case.pk for case in self._cases])
 
     @cached_property
     def _runs(self) -> list[Run]:

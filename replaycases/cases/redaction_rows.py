@@ -95,12 +95,21 @@ def holding(cases: Collection[UUID]) -> dict[UUID, list[Waiver]]:
 
 
 def holds() -> Q:
-    return Q(confirmed_at__isnull=False, ended_at=None, until__gt=timezone.now())
+    return given() & Q(until__gt=timezone.now())
+
+
+def given() -> Q:
+    """The same but for their time."""
+    return Q(confirmed_at__isnull=False, ended_at=None)
 
 
 def standing(redaction: Redaction, waivers: Iterable[Waiver]) -> list[Mapping[str, str]]:
     """The open findings that no waiver covers."""
-    waived = {waiver.finding for waiver in waivers}
+    return left_by(redaction, {waiver.finding for waiver in waivers})
+
+
+def left_by(redaction: Redaction, waived: Collection[str]) -> list[Mapping[str, str]]:
+    """The same of the findings that are waived."""
     return [found for found in redaction.open if found["finding"] not in waived]
 
 

@@ -1,15 +1,15 @@
-"""What the case page shows, from rows alone: no evidence bytes are read to draw it. At most twelve queries, and those
-of the next stage's gates for who may take the case there: a step that would be refused is not offered."""
+"""What the case page shows, from rows alone: no evidence bytes are read to draw it. At most twelve queries, with
+those of the next stage's gates for who may take the case there: a step that would be refused is not offered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
@@ -21,8 +21,10 @@ from replaycases.accounts.roles import (
     SIGNS_HAND_OFF,
     Role,
 )
-from replaycases.cases import decisions, details, gates, policies
+from replaycases.cases import decisions, details, gate_queries, gates, policies
 from replaycases.cases.available import GATED
+from replaycases.cases.gate_around import surrounded
+from replaycases.cases.gate_facts import Bundle
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import (
     Acceptance,
@@ -39,12 +41,10 @@ from replaycases.cases.models import (
     ProposalKind,
     ProposalState,
     Provenance,
-    Run,
-    RunState,
     Stage,
 )
 from replaycases.cases.policies import Action, ActionName
-from replaycases.web import next_steps, run_record_rows, timeline, timeout_rows
+from replaycases.web import next_steps, run_groups, run_record_rows, timeline, timeout_rows
 from replaycases.web.captures.list_page import TITLES
 from replaycases.web.case_facts import Fact, Facts, facts_of
 
@@ -75,68 +75,6 @@ class Origin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
-    """Runs of one version on one fixture that ended alike, as the database counts them."""
-
-    implementation: Any
-    control: Any
-    mutated: bool
-    voided: bool
-    state: str
-    passed: bool | None
-    observation: str
-    status: str
-    runs: int
-    sets: int
-    last: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Version:
-    pk: Any
-    name: str
-    version: str
-    commit: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """What a group of runs says together. `result` is held, violated, undetermined, varied or "" while none ended."""
-
-    total: int
-    finished: int
-    result: str
-    observation: str
-    agreeing: int
-    last: int | None
-
-    @property
-    def runs(self) -> str:
-        return f"{self.finished} of {self.total}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class VersionRow:
-    """`side` says what the version is to the case: affected, fixed or ""."""
-
-    implementation: Version
-    tally: Tally
-    statuses: tuple[str, ...]
-    voided: int
-    side: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControlRow:
-    """A control against one implementation (None: never run); `mutated` is the tally of its mutated twin."""
-
-    control: Control
-    implementation: Version | None
-    plain: Tally | None
-    mutated: Tally | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Closing:
     """A step of the closing checklist. `done` is None until it is noted; then `why_not` says why this person cannot
     note it, "" if they can. `hint` is what to look at first."""
@@ -147,35 +85,38 @@ class Closing:
     hint: str
 
 
-def _blocking(case: Case, user: User, actions: Mapping[ActionName, Action]) -> list[gates.Gate]:
-    """The gates that close the next stage, for who would take the case there with a form of this page. Those of an
-    approval read the evidence, and stand on the page of the review."""
+def _target(case: Case, actions: Mapping[ActionName, Action]) -> gates.Target | None:
+    """The next stage, for who would take the case there with a form of this page. The gates of an approval read the
+    evidence, and stand on the page of the review."""
     name: ActionName | None = _FORMS.get(Stage(case.stage))
-    if name is None or not actions[name].allowed:
-        return []
-    return [gate for gate in gates.gates_of(case, GATED[name], actor=user) if gate.blocks]
+    return GATED[name] if name is not None and actions[name].allowed else None
 
 
 _FORMS: Mapping[Stage, ActionName] = {Stage.QUARANTINED: "submit", Stage.REDACTION_APPROVED: "mark_reproduced"}
 
 
 def cases_for(user: User) -> QuerySet[Case]:
-    """Cases with what the page says of them first; people and versions come with `facts_of`."""
+    """Cases with what the page says of them first, and what gates need; people and versions come with `facts_of`."""
     return (
-        Case.objects.visible_to(user)
-        .select_related("project", "current_revision__payload", "latest_comparison", "provenance")
+        surrounded(Case.objects.visible_to(user))
+        .select_related("current_revision__payload", "latest_comparison")
         .defer("current_revision__payload__body")
     )
 
 
 def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[str, Any]:
-    """What cases/detail.html shows but its forms. Eight queries, and up to seven for the gates of the next stage."""
+    """What cases/detail.html shows but its forms, of a case out of `cases_for`. Six queries, and one more where gates
+    of a redaction are among those of the next stage."""
     held = access.roles_of(user, case.project)
-    own_work = decisions.own_work(user, case)
+    [around] = Bundle.of_surrounded([case], whole=True).facts()
+    own_work = decisions.own_work(user, case, around.authors)
     actions = actions_of(case, user, held, own_work)
     facts = facts_of(case)
-    groups = groups_of(case.current_revision)
-    comparisons = list(comparisons_of(case)[: MOST_COMPARISONS if every_comparison else COMPARISONS_SHOWN + 1])
+    target, most = _target(case, actions), MOST_COMPARISONS if every_comparison else COMPARISONS_SHOWN + 1
+    # Gates read every run and comparison anyway; without them the database counts, as there may be thousands.
+    blocking = [gate for gate in gates.gates_from(around, target, actor=user) if gate.blocks] if target else []
+    groups = run_groups.of_runs(around.every_run) if target else run_groups.of_revision(case.current_revision)
+    comparisons = list(around.every_comparison[:most] if target else comparisons_of(case)[:most])
     shown = comparisons if every_comparison else comparisons[:COMPARISONS_SHOWN]
     provenance: Provenance | None = getattr(case, "provenance", None)
     lanes = facts.by_key("lane")
@@ -187,12 +128,12 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "stages": stages(case, facts.entered()),
         "lanes": [_lane(name, lanes.get(name)) for name in LaneName],
         "why_closed": facts.why_closed() if case.stage not in STEPS else {},
-        "next": next_steps.steps_of(case, actions, facts.by_key("approval"), _blocking(case, user, actions)),
+        "next": next_steps.steps_of(case, actions, facts.by_key("approval"), blocking),
         "actions": actions,
         "demotions": facts.of("demotion"),
         "approvals": facts.by_key("approval"),
-        "versions": version_rows(groups, provenance),
-        "controls": control_rows(_controls(case.current_revision), groups),
+        "versions": run_groups.version_rows(groups, provenance),
+        "controls": run_groups.control_rows(_controls(case.current_revision), groups),
         "comparisons": shown,
         "more_comparisons": len(comparisons) > len(shown),
         "days": timeline.of_case(case, EVENTS_SHOWN),
@@ -238,121 +179,7 @@ def actions_of(case: Case, user: User, held: frozenset[Role], own_work: str) -> 
 
 def comparisons_of(case: Case) -> QuerySet[Comparison]:
     """What the table of them shows."""
-    sides = [f"{side}__{name}" for side in ("old", "new") for name in ("name", "version")]
-    found = Comparison.objects.filter(revision__case=case).select_related("old", "new", "revision")
-    return found.only("number", "label", "created_at", "revision__number", *sides).order_by("-number")
-
-
-# --- runs -----------------------------------------------------------------------------------------------------------
-
-
-def groups_of(revision: FixtureRevision | None) -> list[tuple[Version, Group]]:
-    """Every run of the revision and its controls, counted by the database: a case may have thousands. One query."""
-    if revision is None:
-        return []
-    version = ("implementation", "implementation__name", "implementation__version", "implementation__commit")
-    columns = (
-        *(f"run_set__{name}" for name in (*version, "control", "mutated")),
-        *("voided", "state", "boundary_passed", "observation_hash", "status", "runs", "sets", "last"),
-    )
-    voided = ExpressionWrapper(Q(run_set__voided_at__isnull=False), output_field=BooleanField())
-    rows = (
-        Run.objects.filter(run_set__revision=revision)
-        .annotate(voided=voided)
-        .order_by("run_set__implementation__created_at", "run_set__implementation")
-        .values(*columns[:-3])
-        .annotate(runs=Count("pk"), sets=Count("run_set", distinct=True), last=Max("number"))
-        .values_list(*columns)
-    )
-    return [_group(*row) for row in rows]
-
-
-def _group(pk: Any, name: str, version: str, commit: str, *rest: Any) -> tuple[Version, Group]:
-    control, mutated, voided, state, passed, observation, status, runs, sets, last = rest
-    return (
-        Version(pk=pk, name=name, version=version, commit=commit),
-        Group(
-            implementation=pk,
-            control=control,
-            mutated=mutated,
-            voided=voided,
-            state=state,
-            passed=passed,
-            observation=observation,
-            status=status,
-            runs=runs,
-            sets=sets,
-            last=last,
-        ),
-    )
-
-
-def tally(groups: Iterable[Group]) -> Tally:
-    """Count every run; a result is named only if all that finished agree on it."""
-    every = list(groups)
-    finished = [group for group in every if group.state == RunState.FINISHED]
-    seen: dict[str, int] = {}
-    for group in finished:
-        seen[group.observation] = seen.get(group.observation, 0) + group.runs
-    most = max(seen, key=lambda observation: seen[observation], default="")
-    return Tally(
-        total=sum(group.runs for group in every),
-        finished=sum(group.runs for group in finished),
-        result=_result({group.passed for group in finished}),
-        observation=most,
-        agreeing=seen.get(most, 0),
-        last=max((group.last for group in every), default=None),
-    )
-
-
-def _result(values: set[bool | None]) -> str:
-    if not values:
-        return ""
-    if len(values) > 1:
-        return "varied"
-    return {True: "held", False: "violated", None: "undetermined"}[values.pop()]
-
-
-def version_rows(groups: Sequence[tuple[Version, Group]], provenance: Provenance | None) -> list[VersionRow]:
-    """One row an implementation over the incident fixture; voided sets are counted apart and never read."""
-    rows = []
-    for version in dict.fromkeys(version for version, group in groups if group.control is None):
-        own = [group for owner, group in groups if owner == version and group.control is None]
-        counted = [group for group in own if not group.voided]
-        rows.append(
-            VersionRow(
-                implementation=version,
-                tally=tally(counted),
-                statuses=tuple(sorted({group.status for group in counted if group.status})),
-                voided=sum(group.sets for group in own if group.voided),
-                side=_side(version, provenance),
-            )
-        )
-    return rows
-
-
-def _side(version: Version, provenance: Provenance | None) -> str:
-    if provenance is None:
-        return ""
-    return {provenance.affected_id: "affected", provenance.fixed_id: "fixed"}.get(version.pk, "")
-
-
-def control_rows(controls: Iterable[Control], groups: Sequence[tuple[Version, Group]]) -> list[ControlRow]:
-    rows = []
-    for control in controls:
-        own = [(version, group) for version, group in groups if group.control == control.pk and not group.voided]
-        versions = list(dict.fromkeys(version for version, _ in own))
-        rows += [_control_row(control, version, own) for version in versions]
-        if not own:
-            rows.append(ControlRow(control=control, implementation=None, plain=None, mutated=None))
-    return rows
-
-
-def _control_row(control: Control, version: Version, own: Sequence[tuple[Version, Group]]) -> ControlRow:
-    def of(mutated: bool) -> Tally:
-        return tally(group for owner, group in own if owner == version and group.mutated is mutated)
-
-    return ControlRow(control=control, implementation=version, plain=of(False), mutated=of(True))
+    return gate_queries.comparisons_of_cases([case.pk])
 
 
 def _controls(revision: FixtureRevision | None) -> Iterable[Control]:

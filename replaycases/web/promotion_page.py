@@ -20,7 +20,8 @@ from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, gates, kept_queries, policies, proposals
-from replaycases.cases.gate_facts import Bundle, Facts, surrounded
+from replaycases.cases.gate_around import surrounded
+from replaycases.cases.gate_facts import Bundle, Facts
 from replaycases.cases.json_rows import first_of, instant, written
 from replaycases.cases.lane_history import History, history_of
 from replaycases.cases.lane_moves import STRONGEST_FIRST
@@ -229,8 +230,13 @@ def _overrides(shown: Shown) -> dict[str, list[Proposal]]:
         for proposal in shown.proposals
         if proposal.kind == ProposalKind.OVERRIDE and proposal.state != ProposalState.PENDING
     ]
-    holding = [proposal for proposal in decided if shown.facts.override(proposal.gate) == proposal]
+    holding = [proposal for proposal in decided if _stands_in(proposal, shown.facts)]
     return {"standing": holding, "past": [proposal for proposal in decided if proposal not in holding]}
+
+
+def _stands_in(proposal: Proposal, facts: Facts) -> bool:
+    override = facts.override(proposal.gate)
+    return override is not None and override.id == proposal.pk
 
 
 def _history(

@@ -58,7 +58,7 @@ def _captures(request: HttpRequest, projects: Sequence[Project]) -> list[Capture
 def case_detail(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     key, number = case_id
     case = get_object_or_404(case_page.cases_for(user_of(request)), project__key=key, number=number)
-    return render_case(request, case)
+    return _page(request, case)
 
 
 def render_case(
@@ -71,8 +71,30 @@ def render_case(
     findings: Sequence[Finding] = (),
     refused: str = "",
 ) -> HttpResponse:
-    """The case page. A form is given when it was refused (422), with what was found in its files; `refused` says what
-    one of the page's small forms lacks."""
+    """The case page as the case stands now. A form is given when it was refused (422), with what was found in its
+    files; `refused` says what one of the page's small forms lacks."""
+    now = get_object_or_404(case_page.cases_for(user_of(request)), pk=case.pk)
+    return _page(
+        request,
+        now,
+        form=form,
+        control_form=control_form,
+        grader_form=grader_form,
+        findings=findings,
+        refused=refused,
+    )
+
+
+def _page(
+    request: HttpRequest,
+    case: Case,
+    *,
+    form: ComparisonForm | None = None,
+    control_form: ControlForm | None = None,
+    grader_form: GraderForm | None = None,
+    findings: Sequence[Finding] = (),
+    refused: str = "",
+) -> HttpResponse:
     bad = bool(refused) or any(each is not None for each in (form, control_form, grader_form))
     user = user_of(request)
     context = case_page.context(case, user, every_comparison=request.GET.get("comparisons") == "all")

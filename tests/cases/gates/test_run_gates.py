@@ -294,4 +294,4 @@ def test_the_gates_of_many_cases_take_as_many_queries_as_those_of_one(of: People
         with CaptureQueriesContext(connection) as queries:
             gates.gates_of_many(some, "blocking", actor=of.qa)
         counted.append(len(queries))
-    assert counted == [6, 6]
+    assert counted == [5, 5]
