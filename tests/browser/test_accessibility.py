@@ -55,6 +55,8 @@ PAGES = (
     "/account/password/",
     "/people/RC/",
     "/people/RC/owners/",
+    "/people/RC/redaction-policy/",
+    "/people/RC/redaction-policy/versions/new/",
     "/captures/traces/",
     "/captures/rules/",
     "/findings/",
