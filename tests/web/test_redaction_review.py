@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import time_machine
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
-from replaycases.cases import raw_reads, redacting, redaction_rows, redaction_rules, redaction_scans, seen_spans
+from replaycases.cases import (
+    claims,
+    intake,
+    raw_reads,
+    redacting,
+    redaction_marks,
+    redaction_rows,
+    redaction_rules,
+    redaction_scans,
+    seen_spans,
+)
 from replaycases.cases.models import Case, Decision, Payload, Redaction, RedactionRule, RuleAction, Stage, Waiver
+from replaycases.redaction.manual import mac
 from replaycases.redaction.places import Place
-from replaycases.redaction.record import Record
-from replaycases.web.redactions import lines
+from replaycases.redaction.record import Open, Record
+from replaycases.web.redactions import lines, loading, pointing
+from replaycases.web.redactions.pointing import Target
 from tests import factories
 from tests.web.conftest import client_of
 
@@ -68,7 +82,7 @@ def told(answer: Any) -> str:
 def row_of(answer: Any, name: str) -> str:
     """The row of the table that shows a value."""
     rows = re.findall(r'<tr id="row-\d+".*?</tr>', words(answer), re.DOTALL)
-    return next(row for row in rows if f'>{name}</a>' in row)
+    return next(row for row in rows if f">{name}</a>" in row)
 
 
 def number_of(answer: Any, name: str) -> int:
@@ -232,12 +246,13 @@ def test_a_decision_leads_to_the_next_item_of_the_queue(of: factories.People, re
 
 
 def test_the_queue_hands_an_item_to_one_person_at_a_time(of: factories.People, made: Case) -> None:
-    second = client_of(factories.person(of.project, Role.PRIVACY_REVIEWER))
-    first = client_of(of.privacy)
+    other = factories.person(of.project, Role.PRIVACY_REVIEWER)
+    first, second = client_of(of.privacy), client_of(other)
     assert first.post("/reviews/turns/").headers["Location"] == PAGE
     assert "Yours until" in told(first.get(PAGE))
     assert f"{of.privacy} has it until" in told(second.get(PAGE))
     assert second.post("/reviews/turns/").headers["Location"] == "/reviews/"
+    assert not claims.hold(other, made)
     with time_machine.travel(timezone.now() + timedelta(minutes=16)):
         assert second.post("/reviews/turns/").headers["Location"] == PAGE
 
@@ -298,6 +313,17 @@ def test_a_text_inside_a_decoded_one_is_marked_there(of: factories.People, made:
         "/cases/RC-1/redaction-rules/", rule(made, action="mark", at=f"line:{line}", kind="person", text="Jane")
     )
     assert "json" in RedactionRule.objects.get().place
+
+
+def test_what_two_readings_show_of_the_same_characters_is_one_place() -> None:
+    document = {"a": "Jane%20Roe wrote to Jane", "Jane": 1, "b": json.dumps({"c": "Jane", "d": ["Jane"]})}
+    found = redaction_marks.places(document, "/a", False, "Jane")
+    assert [(place.path, place.start) for place in found] == [((), 0), ((), 20)]
+    assert [len(place.path) for place in redaction_marks.places(document, "/b", False, "Jane")] == [1, 1]
+    assert len(redaction_marks.places(document, "/Jane", True, "Jane")) == 1
+    assert not redaction_marks.places(document, "/Jane", False, "Jane")
+    assert not redaction_marks.places(document, "/a", False, "Jan")
+    assert len(redaction_marks.places(document, "/a", False, "Jan", inside_words=True)) == 2
 
 
 REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
@@ -398,6 +424,40 @@ def test_a_finding_is_waived_by_one_person_and_a_second_one_who_agrees(
     assert "finding is open" not in told(asking.get(PAGE))
     assert asking.post(f"/cases/RC-1/waivers/{waiver.pk}/ending/").status_code == 302
     assert "1 finding is open." in told(asking.get(PAGE))
+
+
+def test_a_finding_is_marked_only_where_the_raw_revision_has_its_value(of: factories.People, made: Case) -> None:
+    redaction = looked(made)
+    key = redaction_scans.opened(redaction.mapping).key
+    place = Place(pointer="/input/message", start=0, end=4)
+    for value, fits in (("I am", True), ("Jane", False)):
+        one = Open(kind="person", detector="x", certainty="suggested", place=place, length=4, fits=mac(key, value))
+        read = replace(loading.read(loading.sides_of(factories.revision(made)), redaction), record=Record(open=(one,)))
+        if fits:
+            assert pointing.place_of(Target.of("finding:0"), read, redaction, redaction.source) == place
+        else:
+            with pytest.raises(ValidationError):
+                pointing.place_of(Target.of("finding:0"), read, redaction, redaction.source)
+
+
+def test_a_long_list_of_findings_is_cut_and_says_so(of: factories.People) -> None:
+    mails = [f"jane{number}@corp.test" for number in range(101)]
+    data = factories.fixture(input={"mails": mails})
+    case = factories.case(of.project, of.responder, data, classification=factories.Classification.QUARANTINED)
+    raw_reads.begin(of.privacy, case=case, reason="To review it.")
+    text = told(client_of(of.privacy).get(PAGE))
+    assert "1 more, each marked where it stands" in text
+
+
+def test_what_changed_since_my_approval_stands_on_the_page(of: factories.People) -> None:
+    case = factories.case(of.project, of.responder, classification=factories.Classification.QUARANTINED)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    factories.see_everything(of.privacy, factories.fresh(case))
+    factories.decide_redaction(of.privacy, factories.fresh(case))
+    intake.add_revision(of.responder, case=factories.fresh(case), fixture=factories.fixture(input={"order": "o-2"}))
+    text = told(client_of(of.privacy).get(PAGE))
+    assert "Since you approved revision 1" in text
+    assert "changed /input/order" in text
 
 
 # --- what is not there ----------------------------------------------------------------------------------------------

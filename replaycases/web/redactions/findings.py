@@ -16,6 +16,7 @@ from replaycases.redaction.record import Kept, Open
 from replaycases.web.redactions import told
 from replaycases.web.redactions.loading import Read
 
+FINDINGS_SHOWN = 100
 FACTS_SHOWN = 40
 KEPT_SHOWN = 100
 

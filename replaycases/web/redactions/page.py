@@ -113,7 +113,8 @@ def _open(review: _Review, gates: list[GateRow] | None) -> dict[str, Any]:
     counted = _counted(review, read, unseen, lines)
     return {
         "read": read,
-        "findings": listed,
+        "findings": listed[: findings.FINDINGS_SHOWN],
+        "more_findings": max(0, len(listed) - findings.FINDINGS_SHOWN),
         "open_count": sum(one.stands_open for one in listed),
         "in_a_month": (timezone.localdate() + timedelta(days=30)).isoformat(),
         "kept": findings.kept(read),
