@@ -79,6 +79,12 @@ def test_a_mark_covers_what_it_overlaps() -> None:
     assert after.endswith(" asked for Rosebud")
 
 
+def test_a_mark_within_a_longer_value_says_what_it_is() -> None:
+    document = {"a": TEXT}
+    after = redacted(document, rule(document, "mark", at("/a", 17, 26), kind="organisation")).document["a"]
+    assert "@" not in after
+
+
 def test_a_whole_leaf_becomes_a_placeholder() -> None:
     document = {"note": "she told me everything"}
     [change] = redacted(document, rule(document, "mark", at("/note"), kind="text")).changes
@@ -211,6 +217,12 @@ def test_a_surrogate_that_tells_or_alarms_is_refused(surrogate: str) -> None:
     assert surrogate not in json.dumps(redaction.document)
 
 
+def test_a_chosen_surrogate_holds_no_value_even_within_a_word() -> None:
+    document = {"first_name": "Anna"}
+    choose = rule(document, "surrogate", at("/first_name"), surrogate="Hannah")
+    assert detectors_of(redacted(document, choose)) == UNFIT
+
+
 def test_two_values_cannot_get_one_chosen_surrogate() -> None:
     rules = [rule(PEOPLE, "surrogate", at(place), surrogate="Alba Stone") for place in ("/owner_name", "/sender_name")]
     redaction = redacted(PEOPLE, *rules)
@@ -272,6 +284,11 @@ def test_a_member_that_is_left_out_is_recorded_as_missing() -> None:
         ("/input/notes", None)
     ]
     assert redaction.open == ()
+
+
+def test_a_value_that_was_left_out_is_open_where_it_stands_else() -> None:
+    document = {"order_id": "4711", "text": "see 4711"}
+    assert detectors_of(redacted(document, rule(document, "drop", at("/order_id")))) == ["residual:original"]
 
 
 def test_a_signature_can_be_left_out() -> None:
