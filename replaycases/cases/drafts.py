@@ -44,7 +44,7 @@ from replaycases.cases.models import (
 )
 from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.fixture.model import Fixture
-from replaycases.importers.effects import check_effects
+from replaycases.importers.effects import check_effects, said_to_read
 from replaycases.importers.neutral import NeutralRun, Step
 from replaycases.importers.registry import Imported, to_case
 from replaycases.importers.supplied import Supplied, supplied_from
@@ -166,6 +166,7 @@ def make_case(
             security_incident=security_incident,
             fixture=tried.made.as_bytes(),
             ends_by=draft.capture.expires_at,
+            said_to_read=said_to_read(tried.supplied.effects),
         )
         _require_unchanged(draft)
         _tie(draft, case)
@@ -237,6 +238,7 @@ def revise(actor: User, *, draft: Draft, changed: str, seen: str, seen_revision:
             changed=changed,
             seen_revision=seen_revision,
             recorded=True,
+            said_to_read=said_to_read(tried.supplied.effects),
         )
         _require_unchanged(draft)
         _require_not_lengthened(draft.capture, revision)

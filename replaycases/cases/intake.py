@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -41,12 +42,14 @@ from replaycases.replay.controls import MutationInvalid, mutate
 
 @dataclass(frozen=True, kw_only=True)
 class _Upload:
-    """A valid fixture as it was brought, with the bytes to keep, and what the detectors say of a revision."""
+    """A valid fixture as it was brought, with the bytes to keep, what the detectors say of a revision, and the tools of
+    which the draft behind it said that they only read."""
 
     loaded: Fixture
     fixture: bytes
     detect: bytes | None
     look: Look | None = None
+    said_to_read: Sequence[str] | None = None
 
 
 def create_case(
@@ -65,14 +68,15 @@ def create_case(
     on_behalf_of: User | None = None,
     evidence_days: int | None = None,
     ends_by: datetime | None = None,
+    said_to_read: Sequence[str] | None = None,
 ) -> Case:
     """A new case in quarantine, with its first revision if there is a fixture already. `evidence_days` is how long its
     quarantined evidence lives, at most and without it as long as the project keeps any, and never beyond `ends_by`,
-    when what it was made of ends. Raises FixtureInvalid with every finding, PermissionDenied, or ValidationError by
-    field for text that is missing or too long and for somebody on whose behalf nothing can be captured; nothing is kept
-    then."""
+    when what it was made of ends; `said_to_read` as in `_Upload`. Raises FixtureInvalid with every finding,
+    PermissionDenied, or ValidationError by field for text that is missing or too long and for somebody on whose behalf
+    nothing can be captured; nothing is kept then."""
     access.require(actor, project, *CREATES_CASES)
-    upload = _looked_at(project, None, _upload(fixture, detect)) if fixture is not None else None
+    upload = _looked_at(project, None, _upload(fixture, detect, said_to_read)) if fixture is not None else None
     latest = expiry.expiry_for(project, evidence_days)
     expires_at = min(latest, ends_by) if ends_by is not None else latest
     faults = failure_statement.faults(trigger, prohibited_outcome, deciding_evidence)
@@ -135,16 +139,17 @@ def add_revision(
     seen_revision: int | None = None,
     recorded: bool = False,
     look: Look | None = None,
+    said_to_read: Sequence[str] | None = None,
 ) -> FixtureRevision:
     """A new, immutable revision, which becomes the current one; the first one of a blank case names it, later ones keep
     the name. `changed` says what is new in it, `seen_revision` is the number of the one that was edited (0 for none),
     `recorded` says that it was made of a captured run: nothing else makes a fixture that can be read only replayable.
-    `look` is what was found in it where it was redacted just now.
+    `look` is what was found in it where it was redacted just now; without `said_to_read` what was said before holds.
     Raises as `create_case`; PermissionDenied too for a workflow engineer who changes more than what is expected,
     ValidationError where nothing is changed, SeenAnother if another revision is current, InvalidTransition for a closed
     case."""
     policies.require(case, actor, "add_revision")
-    upload = _upload(fixture, detect)
+    upload = _upload(fixture, detect, said_to_read)
     upload = replace(upload, look=look) if look is not None else _looked_at(case.project, case, upload)
     said = texts.kept(changed, field="changed")
     with transaction.atomic():
@@ -229,8 +234,9 @@ def add_control(
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-def _upload(fixture: bytes, detect: bytes | None) -> _Upload:
-    return _Upload(loaded=load_fixture(fixture, detect=detect), fixture=fixture, detect=detect)
+def _upload(fixture: bytes, detect: bytes | None, said_to_read: Sequence[str] | None = None) -> _Upload:
+    loaded = load_fixture(fixture, detect=detect)
+    return _Upload(loaded=loaded, fixture=fixture, detect=detect, said_to_read=said_to_read)
 
 
 def _looked_at(project: Project, case: Case | None, upload: _Upload) -> _Upload:
@@ -322,7 +328,9 @@ def _add(
     on_behalf_of: User | None,
 ) -> FixtureRevision:
     loaded, ends = upload.loaded, _ends(case, expires_at)
-    before = case.current_revision
+    before, said_to_read = case.current_revision, upload.said_to_read
+    if said_to_read is None and before is not None:
+        said_to_read = before.said_to_read
     revision = FixtureRevision.objects.create(
         case=case,
         number=before.number + 1 if before else 1,
@@ -335,6 +343,7 @@ def _add(
         checks_hash=loaded.checks_hash,
         effectful_tools=effectful_tools(loaded),
         unstated_tools=unstated_tools(loaded),
+        said_to_read=None if said_to_read is None else list(said_to_read),
         non_replayable=is_non_replayable(loaded),
         authored_answers=sum(other.origin == "authored" for event in loaded.events for other in event.alternatives),
         timeouts=[found.as_dict() for found in timeouts_of(loaded)[:MOST_TIMEOUTS]],

@@ -49,6 +49,11 @@ def unused_rules(annotation: Mapping[str, JSON], called: set[str]) -> list[str]:
     return sorted(set(annotation.get("tools", {})) - called)
 
 
+def said_to_read(annotation: Mapping[str, JSON]) -> list[str]:
+    """The tools that only read, by the word of whoever wrote the annotation."""
+    return sorted(name for name, rule in annotation.get("tools", {}).items() if rule is None)
+
+
 def effect_of(annotation: Mapping[str, JSON], step: ToolStep) -> dict[str, JSON]:
     """The event's `effect` and `guard`: {} where the tool carries none."""
     rule = annotation.get("tools", {}).get(step.tool)

@@ -10,10 +10,12 @@ import pytest
 from django.test import Client
 
 from replaycases.accounts.models import Project, User
-from replaycases.cases import captures, choosing, drafts, raw_reads
+from replaycases.cases import captures, choosing, drafts, evidence, intake, raw_reads
 from replaycases.cases.models import Capture, Draft, Origin
 from replaycases.fixture.stated_effects import unstated_tools
 from replaycases.importers import run_record
+from tests import factories
+from tests.cases.test_captures import STATEMENT
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
 from tests.web.conftest import client_of
 
@@ -128,6 +130,22 @@ def test_a_tool_only_reads_by_a_word_that_no_gate_takes_for_a_stated_effect(
         assert unstated_tools(made.fixture) == unstated
         row = row_of(client.get(f"{RUN}draft/").content.decode(), "refund")
         assert ("effect stated" in row) is not bool(unstated)
+
+
+def test_the_owner_of_the_dependency_reads_who_said_that_a_tool_only_reads(
+    client: Client, responder: User, capture: Capture
+) -> None:
+    expected = {"boundary": ["x"], "tool_sequence": {"id": "x", "tools": ["other"], "mode": "exact"}}
+    choosing.choose(responder, capture=capture, run=0, parts={**NAMED, "expected": expected})
+    client.post(f"{RUN}draft/", {**NAMED, "tool0-none": "on"})
+    draft = Draft.objects.get()
+    case = drafts.make_case(responder, draft=draft, seen=draft.choices.digest, **STATEMENT)
+    said = "<code>refund</code> (only reads, says who drafted the case)"
+    assert said in client.get(f"/cases/{case.readable_id}/").content.decode()
+    revision = factories.revision(case)
+    edited = {**json.loads(evidence.read(revision.payload)), "time_zone": "Europe/Paris"}
+    later = intake.add_revision(responder, case=case, fixture=json.dumps(edited).encode(), changed="The zone.")
+    assert later.said_to_read == revision.said_to_read == ["refund"]
 
 
 def first_digest(client: Client) -> str:

@@ -210,10 +210,12 @@ class RevisionSerializer(
         "Revisions",
         FixtureRevision,
         "id case number schema_version fixture_case_id content_hash fixture_hash checks_hash effectful_tools "
-        "unstated_tools non_replayable timeouts changed size classification created_by on_behalf_of created_at",
+        "unstated_tools said_to_read non_replayable timeouts changed size classification created_by on_behalf_of "
+        "created_at",
         **_STORED,
         effectful_tools=serializers.ListField(child=serializers.CharField(), read_only=True),
         unstated_tools=serializers.ListField(child=serializers.CharField(), read_only=True, allow_null=True),
+        said_to_read=serializers.ListField(child=serializers.CharField(), read_only=True, allow_null=True),
         timeouts=TimeoutSerializer(many=True, read_only=True),
     )
 ):

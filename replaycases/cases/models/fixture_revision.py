@@ -23,10 +23,11 @@ class FixtureRevision(models.Model):
     """One valid fixture of a case. `payload` holds its exact bytes, `detect` the detect rules beside a 1.0 fixture,
     `fixture_case_id` the name that the fixture gives itself (`case_id` is the row of the case). `effectful_tools` are
     the tools of its calls, alternatives included, that have an effect, `unstated_tools` those of which no call says
-    whether it has one; `non_replayable` is what the fixture says of itself (both None for revisions from before they
-    were kept); `authored_answers` is how many alternatives nobody recorded; `timeouts` are the findings of
-    fixture.timeouts about its first MOST_TIMEOUTS calls that ran out of time; `recorded_commit` is that of the code
-    that recorded it, "" where it does not say; `changed` says in words what its author changed."""
+    whether it has one, `said_to_read` those of which its draft said that they only read, None where it came of none;
+    `non_replayable` is what the fixture says of itself (None, as `unstated_tools`, for revisions from before they were
+    kept); `authored_answers` is how many alternatives nobody recorded; `timeouts` are the findings of fixture.timeouts
+    about its first MOST_TIMEOUTS calls that ran out of time; `recorded_commit` is that of the code that recorded it, ""
+    where it does not say; `changed` says in words what its author changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="revisions")
@@ -40,6 +41,7 @@ class FixtureRevision(models.Model):
     checks_hash = models.CharField(max_length=DIGEST_LENGTH)
     effectful_tools: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     unstated_tools: models.JSONField[list[str] | None, list[str] | None] = models.JSONField(null=True)
+    said_to_read: models.JSONField[list[str] | None, list[str] | None] = models.JSONField(null=True)
     non_replayable = models.BooleanField(null=True)
     authored_answers = models.PositiveIntegerField(default=0)
     timeouts: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField(default=list)
