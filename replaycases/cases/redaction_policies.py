@@ -14,6 +14,8 @@ from replaycases.accounts.roles import SETS_REDACTION_POLICY
 from replaycases.cases import events, flags, policies, texts
 from replaycases.cases.models import Case, FlagReason, RedactionPolicy, Stage
 from replaycases.cases.policies import SeenAnother
+from replaycases.redaction.folding import is_encodable
+from replaycases.redaction.leaves import leaves
 from replaycases.redaction.policy import BUILT_IN, Policy, PolicyInvalid, read_policy
 
 
@@ -40,6 +42,8 @@ def checked(project: Project, data: Mapping[str, Any], *, number: int) -> Policy
         raise ValidationError(
             {"policy": f"Leave out {told}: they are the project's key and the number of the version."}
         )
+    if not all(is_encodable(leaf.text) and "\0" not in leaf.text for leaf in leaves(data)):
+        raise ValidationError({"policy": "A text in it has a NUL or half of a surrogate pair, and cannot be kept."})
     try:
         return read_policy({**data, "name": project.key, "version": str(number)})
     except PolicyInvalid as invalid:

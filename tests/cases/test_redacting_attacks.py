@@ -14,6 +14,7 @@ from replaycases.cases import (
     raw_reads,
     redacting,
     redaction_marks,
+    redaction_policies,
     redaction_rules,
     seen_spans,
     waivers,
@@ -200,3 +201,9 @@ def test_a_redaction_begun_before_a_rule_was_added_is_not_kept(of: factories.Peo
     mark(of, case, "desk 4")
     with pytest.raises(InvalidTransition, match="added a rule"):
         intake.add_revision(of.responder, case=case, fixture=begun.data, seen_revision=2, look=begun.look)
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"])
+def test_a_policy_that_no_database_can_keep_is_bad_input(of: factories.People, text: str) -> None:
+    with pytest.raises(ValidationError, match="cannot be kept"):
+        redaction_policies.save(of.privacy, project=of.project, data={"allowed": [text]}, note="No.", seen=0)
