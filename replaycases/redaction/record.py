@@ -119,11 +119,6 @@ def record_of(redaction: Redaction, *, key: bytes) -> Record:
     )
 
 
-def as_record(redaction: Redaction, *, key: bytes) -> dict[str, Any]:
-    """The same as JSON."""
-    return record_of(redaction, key=key).as_json()
-
-
 def rescan(document: Any, *, policy: Policy, key: bytes, known: Sequence[tuple[Kind, str, str]] = ()) -> Record:
     """What there is to say of a document that nobody redacted just now: somebody edited it by hand, or made it.
 

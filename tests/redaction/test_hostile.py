@@ -12,7 +12,7 @@ from replaycases.redaction.leaves import leaves
 from replaycases.redaction.manual import Action, ManualRule, mac
 from replaycases.redaction.places import Place
 from replaycases.redaction.policy import read_policy
-from replaycases.redaction.record import as_record, rescan
+from replaycases.redaction.record import record_of, rescan
 from replaycases.redaction.redact import redact
 from replaycases.redaction.scan import sources
 from replaycases.redaction.views.tree import read
@@ -91,7 +91,7 @@ def test_a_hostile_document_is_read_or_left_open(name: str, by_hand: bool) -> No
     assert redaction.open or not any(CANARY in text.casefold() for text in texts)
     later = rescan(redaction.document, policy=POLICY, key=KEY, known=redaction.mapping)
     assert redaction.open or not later.open
-    told = f"{redaction!r}{as_record(redaction, key=KEY)}{later!r}{later.as_json()}"
+    told = f"{redaction!r}{record_of(redaction, key=KEY).as_json()}{later!r}{later.as_json()}"
     assert "canary" not in told.casefold() or name == "keys that are values"
 
 
@@ -99,5 +99,5 @@ def test_rules_that_nothing_fits_tell_nothing_of_it() -> None:
     document = HOSTILE["values in values"]
     redaction = redact(document, policy=POLICY, key=KEY, rules=rules_about(document))
     assert any(finding.detector == "manual:does not fit" for finding in redaction.open)
-    assert "canary" not in json.dumps(as_record(redaction, key=KEY)).casefold()
+    assert "canary" not in json.dumps(record_of(redaction, key=KEY).as_json()).casefold()
     assert "canary" not in repr(redaction).casefold()

@@ -23,7 +23,7 @@ from replaycases.redaction.manual import (
 )
 from replaycases.redaction.places import Kind, Place
 from replaycases.redaction.policy import BUILT_IN, read_policy
-from replaycases.redaction.record import as_record, read_record, record_of, rescan
+from replaycases.redaction.record import read_record, record_of, rescan
 from replaycases.redaction.redact import Redaction, redact
 from replaycases.redaction.views.tree import read
 
@@ -467,7 +467,7 @@ def test_whatever_people_decide_a_value_is_gone_or_the_result_is_open(chosen: li
     texts = [view.text.casefold() for leaf in leaves(redaction.document) for view in read(leaf.text).root.walk()]
     left = [value for value in VALUES if any(value in text for text in texts)]
     assert left == [] or redaction.open
-    record = as_record(redaction, key=KEY)
+    record = record_of(redaction, key=KEY).as_json()
     assert read_record(json.loads(json.dumps(record))) == record_of(redaction, key=KEY)
     later = rescan(redaction.document, policy=ALIASES_TOO, key=KEY, known=redaction.mapping)
     assert left == [] or later.open

@@ -10,7 +10,7 @@ import pytest
 from replaycases.fixture.pointer import resolve, split
 from replaycases.redaction.manual import mac
 from replaycases.redaction.policy import BUILT_IN
-from replaycases.redaction.record import Record, RecordInvalid, as_record, read_record, record_of, rescan
+from replaycases.redaction.record import Record, RecordInvalid, read_record, record_of, rescan
 from replaycases.redaction.redact import Redaction, redact
 
 KEY = bytes(range(32))
@@ -64,7 +64,7 @@ def _kept(text: str, spans: list[tuple[int, int]]) -> list[str]:
 def test_a_record_holds_no_value() -> None:
     document = {**DOCUMENT, "code": "a" * 30 + "[" * 5}
     del document["jane@corp.test"]
-    said = json.dumps(as_record(redacted(document), key=KEY)).casefold()
+    said = json.dumps(record_of(redacted(document), key=KEY).as_json()).casefold()
     assert not any(value in said for value in ("jane", "corp.test", "4111", "100123"))
 
 
