@@ -11,8 +11,18 @@ from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.cases import events, evidence
-from replaycases.cases.models import Case, FixtureRevision, Payload, Redaction, RedactionRule, Waiver
+from replaycases.cases.models import (
+    Case,
+    Classification,
+    FixtureRevision,
+    Payload,
+    Redaction,
+    RedactionPolicy,
+    RedactionRule,
+    Waiver,
+)
 from replaycases.cases.policies import InvalidTransition
+from replaycases.redaction.scan import DETECTORS_VERSION
 
 
 def newest(revision: FixtureRevision) -> Redaction | None:
@@ -37,9 +47,21 @@ def left_open(redaction: Redaction) -> list[Mapping[str, str]]:
 def require_nothing_open(revision: FixtureRevision) -> None:
     """What is new in what is expected was looked through like all else before it is redacted evidence. Raises
     InvalidTransition where it holds what must go."""
-    left = left_open(require_newest(revision))
+    looked = require_newest(revision)
+    if revision.payload.classification == Classification.QUARANTINED and not _is_of_today(looked):
+        raise InvalidTransition(
+            "It was looked through by an earlier policy or earlier detectors: look again first."
+        )
+    left = left_open(looked)
     if left:
         raise InvalidTransition(f"What is expected holds what must go ({kinds(left)}). Change it first.")
+
+
+def _is_of_today(looked: Redaction) -> bool:
+    """Whether it was found under the policy in force and by the detectors of today."""
+    policies = RedactionPolicy.objects.filter(project=looked.revision.case.project_id)
+    in_force = policies.order_by("-number").values_list("pk", flat=True).first()
+    return looked.policy_id == in_force and looked.detectors == DETECTORS_VERSION
 
 
 def in_event(redaction: Redaction) -> dict[str, object]:

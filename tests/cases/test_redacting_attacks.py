@@ -27,6 +27,7 @@ from tests.cases.test_redacting import (
     MAIL,
     SECRET,
     TEXT,
+    approved,
     ask,
     blocking,
     mark,
@@ -207,3 +208,17 @@ def test_a_redaction_begun_before_a_rule_was_added_is_not_kept(of: factories.Peo
 def test_a_policy_that_no_database_can_keep_is_bad_input(of: factories.People, text: str) -> None:
     with pytest.raises(ValidationError, match="cannot be kept"):
         redaction_policies.save(of.privacy, project=of.project, data={"allowed": [text]}, note="No.", seen=0)
+
+
+def test_new_expectations_that_were_looked_through_under_an_earlier_policy_are_looked_through_again(
+    of: factories.People,
+) -> None:
+    case = approved(of)
+    document = json.loads(evidence.read(factories.revision(case).payload))
+    document["expected"]["prohibited_claims"][0]["statement"] = "The refund was said to be paid."
+    intake.add_revision(of.engineer, case=case, fixture=json.dumps(document).encode())
+    redaction_policies.save(of.privacy, project=of.project, data={"dates": "shift"}, note="Dates too.", seen=0)
+    with pytest.raises(InvalidTransition, match="look again"):
+        factories.approve_expectation(of, case)
+    redacting.look_again(of.responder, case=factories.fresh(case), seen_revision=3)
+    factories.approve_expectation(of, case)
