@@ -27,6 +27,7 @@ QUERIES = {
     "revision_differences": ("?from=1", "?from=2"),
     "case_timeline": ("?action=revision.added",),
     "capture_run": ("?at=1", "?at=2"),
+    "redaction_review": ("?show=all", "?open=0", "?page=2"),
 }
 # Where it stands for a reader, in the words of the routes. Every other route never shows it.
 SHOWS = {
@@ -36,6 +37,7 @@ SHOWS = {
     "control_approval",
     "control_document",
     "control_mutation",
+    "redaction_review",
     "revision",
     "revision_differences",
     "revision_document",

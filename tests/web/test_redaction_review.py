@@ -404,7 +404,7 @@ def test_a_finding_is_waived_by_one_person_and_a_second_one_who_agrees(
     asking, agreeing = client_of(of.privacy), client_of(second)
     page = told(asking.get(PAGE))
     assert "1 finding is open." in page
-    assert "Open e-mail" in page
+    assert "To decide e-mail" in page
     said = {
         "redaction": str(looked(open_finding).pk),
         "finding": 0,

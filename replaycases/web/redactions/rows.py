@@ -137,7 +137,7 @@ def row_of(number: int, line: Line, spans: Spans, seen: Collection[int], *, part
     marks = (*(_mark(span, seen) for span in changed), *(_open(one, seen) for one in opened))
     sign, word = _WORDS.get(line.sort, ("~", "replaced") if changed else ("~", "changed"))
     if line.sort == "value" and not line.differs and not changed:
-        sign, word = ("!", "open") if opened else ("=", "equal")
+        sign, word = ("!", "to decide") if opened else ("=", "equal")
     raw, redacted = _sides(line, changed, opened)
     css = "chg" if line.differs or changed else "opn" if opened else ""
     hole = "Left out by a rule" if line.sort == "gone" else "Not in the raw revision"
