@@ -49,9 +49,7 @@ def require_nothing_open(revision: FixtureRevision) -> None:
     InvalidTransition where it holds what must go."""
     looked = require_newest(revision)
     if revision.payload.classification == Classification.QUARANTINED and not _is_of_today(looked):
-        raise InvalidTransition(
-            "It was looked through by an earlier policy or earlier detectors: look again first."
-        )
+        raise InvalidTransition("It was looked through by an earlier policy or earlier detectors: look again first.")
     left = left_open(looked)
     if left:
         raise InvalidTransition(f"What is expected holds what must go ({kinds(left)}). Change it first.")
