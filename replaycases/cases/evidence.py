@@ -70,7 +70,7 @@ def store(
             if classification == Classification.QUARANTINED:
                 sealing.seal(payload, data)
             # Two writers of the same bytes may meet here: the second one's row is dropped, not refused.
-            payload_bodies.insert(payload)
+            Payload.objects.bulk_create([payload], ignore_conflicts=True)
             kept = _there(payload)
             assert kept is not None
         if kept.pk != payload.pk and kept.released_at is None:
