@@ -97,7 +97,8 @@ NO_SERVICE = {
     "proposals": {"why_not_decide", "why_not_decide_each", "why_not_second"},
     "recorded_provenance": {"keep"},
     "redacting": {"preview"},
-    "redaction_rows": {"forget"},
+    "redaction_rows": {"forget", "in_event"},
+    "redaction_rules": {"read"},
     "redaction_scans": {"keep"},
     "registry": {"register_path"},  # another way to the same as an archive
     "waivers": {"why_not_confirm"},
@@ -364,7 +365,9 @@ def _redacting(of: factories.People) -> dict[str, Call]:
     rule = redaction_rules.add(of.responder, reason="No name.", **add)
     return {
         "redacting.redact": _call(of.responder, redacting.redact, case=case, seen_revision=1),
-        "redacting.look_again": _call(of.responder, redacting.look_again, case=case, seen_revision=1),
+        "redacting.look_again": _call(
+            of.responder, redacting.look_again, case=_as("looked", of, factories.in_review), seen_revision=1
+        ),
         "redaction_rules.add": _call(of.responder, redaction_rules.add, reason="No name.", **add),
         "redaction_marks.mark_every": _call(
             of.responder,
