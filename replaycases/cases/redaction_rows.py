@@ -101,7 +101,7 @@ def has_changed_rules(row: Redaction) -> bool:
 
 
 def newest_of(revisions: Collection[UUID]) -> dict[UUID, Redaction]:
-    """The same of each that has one. One query."""
+    """What `newest` says of each that was looked at. One query."""
     rows = Redaction.objects.filter(revision__in=revisions).select_related("source", "policy")
     return {row.revision_id: row for row in rows.order_by("made_at")}
 
@@ -119,7 +119,7 @@ def holds() -> Q:
 
 
 def given() -> Q:
-    """The same but for their time."""
+    """Waivers that are confirmed and not ended, whether their time is over or not."""
     return Q(confirmed_at__isnull=False, ended_at=None)
 
 
@@ -129,7 +129,7 @@ def standing(redaction: Redaction, waivers: Iterable[Waiver]) -> list[Mapping[st
 
 
 def left_by(redaction: Redaction, waived: Collection[str]) -> list[Mapping[str, str]]:
-    """The same of the findings that are waived."""
+    """The open findings that are not among those that are `waived`, by their names."""
     return [found for found in redaction.open if found["finding"] not in waived]
 
 
