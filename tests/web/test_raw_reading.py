@@ -9,6 +9,7 @@ from copy import deepcopy
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -156,6 +157,8 @@ def test_a_slow_reviewer_is_not_refused_and_is_told_that_it_is_closed(
 ) -> None:
     Case.objects.filter(pk=raw.pk).update(stage=Stage.IN_REVIEW)
     revision = factories.revision(raw)
+    with time_machine.travel(timezone.now() - timedelta(hours=1)):
+        factories.see_everything(people.privacy, raw)
     confirm = told(reading, "/cases/RC-1/review/redaction-approval/")
     assert "You do not have it open now." in confirm
     seen = {"revision": revision.number, "content_hash": revision.content_hash, "note": "It holds a name."}
