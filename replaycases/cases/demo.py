@@ -19,6 +19,7 @@ KEY = "DEMO"
 PEOPLE = (
     ("responder", "Rosa Responder", (Role.RESPONDER,)),
     ("privacy", "Piet Privacy", (Role.PRIVACY_REVIEWER, Role.SECURITY_OWNER)),
+    ("security", "Samir Security", (Role.SECURITY_OWNER, Role.PRIVACY_REVIEWER)),
     ("owner", "Olga Owner", (Role.INCIDENT_OWNER, Role.DEPENDENCY_OWNER)),
     ("qa", "Quentin Quality", (Role.QA,)),
     ("lead", "Lena Lead", (Role.QA, Role.QA_LEAD)),

@@ -17,6 +17,8 @@ SHORTEST = 6
 """Characters below which a value is not looked for everywhere: it would be found in words that it is no part of."""
 
 SHORTEST_ALIAS = 3
+SHORTEST_MARKED = 2
+MARKED = "manual:mark"
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -34,7 +36,12 @@ class KnownValues:
             if one.hit.certainty == "suggested":
                 continue
             text = one.text
-            if SHORTEST <= len(text) <= LONGEST and one.hit.kind != "text" and not is_date(one.hit.kind, text):
+            if (
+                _is_long_enough(one)
+                and len(text) <= LONGEST
+                and one.hit.kind != "text"
+                and not is_date(one.hit.kind, text)
+            ):
                 wanted[folded(text)] = (one.hit.kind, "likely")
             if one.hit.kind == "person":
                 for alias in _aliases(text):
@@ -60,6 +67,11 @@ class KnownValues:
                 continue
             detector = "alias" if is_alias else "known"
             yield Hit(kind=kind, detector=detector, start=start, end=end, certainty=certainty)
+
+
+def _is_long_enough(one: Found) -> bool:
+    """What a person marked is one word at least, whatever its length: they mean it wherever it stands."""
+    return len(one.text) >= (SHORTEST_MARKED if one.hit.detector == MARKED else SHORTEST)
 
 
 def _aliases(name: str) -> list[str]:

@@ -72,6 +72,13 @@ def test_what_a_person_marks_is_replaced_there_and_wherever_it_stands() -> None:
     assert redaction.open == ()
 
 
+def test_a_short_word_that_a_person_marks_is_replaced_wherever_it_stands_alone() -> None:
+    document = {"input": {"text": "Mia asks from Miami", "to": "For Mia"}}
+    text = redacted(document, rule(document, "mark", at("/input/text", 0, 3), kind="person")).document["input"]
+    assert text["text"].endswith(" asks from Miami")
+    assert text["to"] == f"For {text['text'].split()[0]}" != "For Mia"
+
+
 def test_a_mark_covers_what_it_overlaps() -> None:
     document = {"a": TEXT}
     after = redacted(document, rule(document, "mark", at("/a", 0, 20), kind="text")).document["a"]

@@ -258,3 +258,15 @@ def test_ids_keep_their_order_whatever_they_begin_with(texts: list[str]) -> None
         if split(one)[0] == split(other)[0] and len(one) == len(other):
             assert split(made[one])[0] == split(made[other])[0]
             assert made[one] < made[other]
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("1957-11-21", r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+        ("21/11/1957", r"[0-9]{2}/[0-9]{2}/[0-9]{4}"),
+        ("1957-11-21T10:00:00Z", r"[0-9]{4}-[0-9]{2}-[0-9]{2}T10:00:00Z"),
+    ],
+)
+def test_a_date_in_two_digits_stays_one_in_two_digits(text: str, form: str) -> None:
+    assert all(re.fullmatch(form, dates.moved(text, weeks)) for weeks in range(dates.FEWEST, dates.MOST))

@@ -80,21 +80,26 @@ def _day(match: re.Match[str]) -> date | None:
 def _written(match: re.Match[str], day: date) -> str:
     month = match["m"]
     swapped = month.isdigit() and int(month) > 12
+    width = _width(match)
     values = {
         "y": f"{day.year:04}",
-        "m": _month_like(month, day.day if swapped else day.month),
-        "d": _number_like(match["d"], day.month if swapped else day.day),
+        "m": _month_like(month, day.day if swapped else day.month, width),
+        "d": f"{day.month if swapped else day.day:0{width}}",
     }
     order = sorted("ymd", key=match.start)
     return values[order[0]] + match["a"] + values[order[1]] + match["b"] + values[order[2]]
 
 
-def _month_like(month: str, number: int) -> str:
+def _width(match: re.Match[str]) -> int:
+    """Digits that a day or month of this form has at least. Two digits beside a month in digits are padded ("03-21" as
+    "11-30"); beside a month's name only a zero shows it ("12 March" may become "5 March")."""
+    month, day = match["m"], match["d"]
+    padded = len(day) == len(month) == len("03") if month.isdigit() else day.startswith("0")
+    return 2 if padded else 1
+
+
+def _month_like(month: str, number: int, width: int) -> str:
     if month.isdigit():
-        return _number_like(month, number)
+        return f"{number:0{width}}"
     name = _MONTHS[number - 1][: 3 if len(month) == 3 else None]
     return name.upper() if month.isupper() else name if month[0].isupper() else name.lower()
-
-
-def _number_like(digits: str, number: int) -> str:
-    return f"{number:0{len(digits) if digits.startswith('0') else 1}}"
