@@ -39,14 +39,14 @@ def test_three_redactions_are_decided_with_the_keyboard_alone(
     assert axe_faults(page, axe) == []
     look_at_every_change(page)
     approve(page, "RC-1")
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 1024, "height": 900})
     say_why(page, "RC-2")
     go_through_the_queue(page)
     give_back(page)
     say_why(page, "RC-3")
     look_at_the_finding(page)
     ask_for_a_waiver(page)
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 1024, "height": 900})
     assert axe_faults(page, axe) == []
     agree(entered(second).open("/cases/RC-3/review/redaction/"))
     page.reload()
