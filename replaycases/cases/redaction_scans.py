@@ -154,7 +154,7 @@ def keep(actor: User, revision: FixtureRevision, look: Look, ends: datetime) -> 
         raise SeenAnother("Somebody redacted the case in the meantime. Look again.")
     if look.applied is not None and look.applied != _rules_of(look.source):
         raise SeenAnother("Somebody added a rule, or took one back, in the meantime. Redact it again.")
-    record = look.record
+    record = look.record.capped()
     return Redaction.objects.create(
         revision=revision,
         source=look.source,

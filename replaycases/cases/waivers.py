@@ -15,6 +15,7 @@ from replaycases.accounts.roles import CONFIRMS_WAIVERS, WAIVES
 from replaycases.cases import decisions, events, policies, reading, redaction_rows, redaction_scans
 from replaycases.cases.models import Case, Redaction, Waiver
 from replaycases.cases.policies import InvalidTransition
+from replaycases.redaction.record import TOO_MANY
 from replaycases.redaction.report import place_of
 
 LONGEST_DAYS = 90
@@ -104,6 +105,8 @@ def _chosen(redaction: Redaction, wanted: set[str]) -> list[dict[str, str]]:
         raise ValidationError("Choose findings that are open here.")
     if len(chosen) > 1 and any(found["kind"] in ONE_BY_ONE for found in chosen):
         raise ValidationError("A secret, and what could not be read, is waived by itself with a reason of its own.")
+    if any(found["detector"] == TOO_MANY for found in chosen):
+        raise ValidationError("There are more findings than are listed. Redact it, or mend the policy, first.")
     return chosen
 
 

@@ -29,6 +29,10 @@ from replaycases.redaction.structure import Frame
 MOST_PLACES = 100
 """Places of one relation that are kept; its sentence says how many there are."""
 
+MOST_OPEN = 2000
+TOO_MANY = "blind:too many findings"
+"""What stands for the open findings beyond MOST_OPEN: nobody decides about so many, and nothing lets it stand."""
+
 
 class RecordInvalid(ValueError):
     """What was given is no record. Its text quotes nothing of it."""
@@ -94,6 +98,20 @@ class Record:
     def with_open(self, left: Iterable[Open]) -> Record:
         """The same with these findings open."""
         return replace(self, open=tuple(left))
+
+    def capped(self) -> Record:
+        """The same with at most MOST_OPEN findings open, and one that stands for the others."""
+        if len(self.open) <= MOST_OPEN:
+            return self
+        rest = Open(
+            kind="blind",
+            detector=TOO_MANY,
+            certainty="certain",
+            place=Place(pointer="", start=0, end=0),
+            length=len(self.open) - MOST_OPEN,
+            fits="",
+        )
+        return self.with_open([*self.open[:MOST_OPEN], rest])
 
     def as_json(self) -> dict[str, Any]:
         """The record as `read_record` reads it."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
 from replaycases.cases import (
     evidence,
@@ -22,6 +24,7 @@ from replaycases.cases import (
 from replaycases.cases.models import AuditEvent, Case, Redaction, RedactionRule, RuleAction, Waiver
 from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.redaction.places import Place
+from replaycases.redaction.record import MOST_OPEN, TOO_MANY
 from tests import factories
 from tests.cases.test_redacting import (
     MAIL,
@@ -222,3 +225,16 @@ def test_new_expectations_that_were_looked_through_under_an_earlier_policy_are_l
         factories.approve_expectation(of, case)
     redacting.look_again(of.responder, case=factories.fresh(case), seen_revision=3)
     factories.approve_expectation(of, case)
+
+
+def test_more_findings_than_anybody_decides_about_are_not_all_kept_and_not_waived_one_by_one(
+    of: factories.People,
+) -> None:
+    many = {"customer_name": "Ann Bell", "message": "Ann " * (MOST_OPEN + 500)}
+    case = factories.in_review(of, factories.fixture(input=many))
+    looked = newest(case)
+    assert len(looked.open) == MOST_OPEN + 1
+    [rest] = [found["finding"] for found in looked.open if found["detector"] == TOO_MANY]
+    until = timezone.now() + timedelta(days=1)
+    with pytest.raises(ValidationError, match="more findings than are listed"):
+        waivers.ask(of.privacy, redaction=looked, findings=[rest], reason="Made up.", until=until)
