@@ -23,7 +23,8 @@ def record_of(run: NeutralRun, supplied: Supplied) -> dict[str, dict[str, str]]:
 def keep(actor: User, *, case: Case, run: NeutralRun, supplied: Supplied, trace_id: str) -> Provenance:
     """Record it, in the caller's transaction. What somebody recorded of the case already stays. Raises as
     `details.edit_provenance`."""
-    kept = Provenance.objects.filter(case=case).select_related("affected", "fixed").first() or Provenance(case_id=case.pk)
+    found = Provenance.objects.filter(case=case).select_related("affected", "fixed").first()
+    kept = found or Provenance(case_id=case.pk)
     record = record_of(run, supplied)
     links = {name: record.pop(name, {"value": ""})["value"] for name in LINKS}
     return details.edit_provenance(
