@@ -127,9 +127,9 @@ def residual(facts: Facts) -> Found:
     policy and by the detectors of today; no relation was lost."""
     revision, redactions = current(facts), facts.bundle.redactions
     looked = redactions.newest(revision)
-    place = Evidence(kind="revision", label=f"revision {revision.number}", number=revision.number)
+    place = Evidence(kind="redaction", label=f"redaction of revision {revision.number}", number=revision.number)
     if looked is None:
-        return unsatisfied(f"Nobody looked yet for what must go of revision {revision.number}.", "Redact it.")
+        return unsatisfied(f"Nobody looked yet for what must go of revision {revision.number}.", "Redact it.", place)
     outrun = redactions.outrun(looked)
     if outrun and not _is_approved(facts, revision):
         return unsatisfied(outrun, "Redact it again, or have the detectors look again.", place)

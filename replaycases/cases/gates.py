@@ -6,7 +6,7 @@ A gate that raises is an error, and an error blocks: what was not looked at is n
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -224,10 +224,11 @@ def gates_of_many(cases: Sequence[Case], target: Target, *, actor: User) -> list
     return [gates_from(facts, target, actor=actor) for facts in Bundle(cases).facts()]
 
 
-def gates_from(facts: Facts, target: Target, *, actor: User) -> list[Gate]:
-    """The same from facts that a page has read already, to show them beside the gates. A transition reads its own."""
+def gates_from(facts: Facts, target: Target, *, actor: User, only: Collection[GateName] | None = None) -> list[Gate]:
+    """The same from facts that a page has read already, to show them beside the gates. A transition reads its own.
+    `only`: of them those that the page needs; None for all."""
     rules: Mapping[GateName, Rule] = {**_RULES, "promoter": partial(gate_rules.promoter, actor=actor)}
-    return [_gate(name, rules[name], facts, target) for name in GATES[target]]
+    return [_gate(name, rules[name], facts, target) for name in GATES[target] if only is None or name in only]
 
 
 def may_override(gate: GateName, state: GateState, target: Target) -> bool:

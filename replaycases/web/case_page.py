@@ -25,6 +25,7 @@ from replaycases.cases import decisions, details, gate_queries, gates, policies
 from replaycases.cases.available import GATED
 from replaycases.cases.gate_around import surrounded
 from replaycases.cases.gate_facts import Bundle
+from replaycases.cases.gate_facts import Facts as Around
 from replaycases.cases.lifecycle import STEPS
 from replaycases.cases.models import (
     Acceptance,
@@ -92,6 +93,12 @@ def _target(case: Case, actions: Mapping[ActionName, Action]) -> gates.Target | 
     return GATED[name] if name is not None and actions[name].allowed else None
 
 
+def _residual(case: Case, around: Around, user: User) -> list[gates.Gate]:
+    """In review whether something is left to redact: it says whose turn it is, and reads no evidence."""
+    in_review = case.stage == Stage.IN_REVIEW and case.current_revision_id is not None
+    return gates.gates_from(around, "redaction_approved", actor=user, only={"residual"}) if in_review else []
+
+
 _FORMS: Mapping[Stage, ActionName] = {Stage.QUARANTINED: "submit", Stage.REDACTION_APPROVED: "mark_reproduced"}
 
 
@@ -114,7 +121,8 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
     facts = facts_of(case)
     target, most = _target(case, actions), MOST_COMPARISONS if every_comparison else COMPARISONS_SHOWN + 1
     # Gates read every run and comparison anyway; without them the database counts, as there may be thousands.
-    blocking = [gate for gate in gates.gates_from(around, target, actor=user) if gate.blocks] if target else []
+    found = gates.gates_from(around, target, actor=user) if target else _residual(case, around, user)
+    blocking = [gate for gate in found if gate.blocks]
     groups = run_groups.of_runs(around.every_run) if target else run_groups.of_revision(case.current_revision)
     comparisons = list(around.every_comparison[:most] if target else comparisons_of(case)[:most])
     shown = comparisons if every_comparison else comparisons[:COMPARISONS_SHOWN]

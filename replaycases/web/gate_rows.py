@@ -71,6 +71,8 @@ def _address(case: Case, gate: gates.GateName, shown: gates.Evidence) -> str:
         return reverse("run", args=[case.project.key, shown.number])
     if shown.kind == "revision" and shown.number:
         return reverse("revision", args=[name, shown.number])
+    if shown.kind == "redaction":
+        return reverse("redaction_review", args=[name])
     if shown.kind == "proposal":
         return f"{reverse('case_promotion', args=[name])}#overrides"
     if shown.kind == "details":

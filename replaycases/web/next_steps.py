@@ -73,6 +73,10 @@ def _steps(
         yield NextStep(
             action=actions["submit"], why=why, form="submission", **_gated(case, actions, "submit", blocking)
         )
+    elif case.stage == Stage.IN_REVIEW and (left := [gate for gate in blocking if gate.name == "residual"]):
+        why = f"{left[0].detail} Whoever redacts it does not approve it."
+        address = reverse("redaction_review", args=[name])
+        yield NextStep(action=actions["redact"], named="Redact it", why=why, address=address)
     elif case.stage == Stage.IN_REVIEW:
         why = "Who approves says that nothing that must be redacted is left in these bytes."
         yield NextStep(action=actions["approve_redaction"], why=why, address=f"{review}#decide")

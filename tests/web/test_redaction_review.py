@@ -106,6 +106,22 @@ def test_raw_and_redacted_stand_side_by_side_with_what_was_replaced(reviewing: C
     assert "not seen" in row
 
 
+def test_while_something_is_left_to_redact_the_case_says_so_and_whose_it_is(of: factories.People) -> None:
+    data = factories.fixture(input={"message": SAYS})
+    case = factories.case(of.project, of.responder, data, classification=factories.Classification.QUARANTINED)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    for user in (of.responder, of.privacy):
+        page = words(client_of(user).get("/cases/RC-1/"))
+        assert f'href="{PAGE}">Redact it</a>' in page
+        assert "<strong>Approve the redaction</strong>" not in page
+    page = words(client_of(of.viewer).get("/cases/RC-1/"))
+    assert "<strong>Redact it</strong>" in page
+    assert f'href="{PAGE}"' not in page
+    review = words(client_of(of.privacy).get("/cases/RC-1/review/"))
+    assert f'href="{PAGE}">Redact and review</a>' in review
+    assert f'<a href="{PAGE}">Redaction of revision 1</a>' in review
+
+
 def test_how_a_value_was_decoded_is_said(reviewing: Client) -> None:
     assert "in JSON" in row_of(reviewing.get(PAGE), "body")
 
