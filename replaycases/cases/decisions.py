@@ -25,6 +25,8 @@ from replaycases.cases.models import (
 REPLACED = "took the place of what was approved."
 """How the reason ends for which an approval was voided by the next revision, and not because somebody took it back."""
 
+TAKEN_BACK = "Taken back by who returned it."
+
 Authors = Iterable[tuple[int, UUID, UUID | None]]
 """(number, author, on whose behalf or None) for every revision of a case, by number; 0 is the failure statement."""
 
@@ -41,7 +43,7 @@ def contributors(case: Case, revisions: Authors | None = None) -> dict[UUID, str
             author,
             f"You edited revision {number}."
             if number
-            else "You edited the failure statement or what the case was made of.",
+            else "You edited the failure statement or what the case was made of, or decided about a place of it.",
         )
         if behalf:
             found.setdefault(behalf, f"Revision {number} was made on your behalf.")
@@ -174,6 +176,14 @@ def _repeat_return(decision: Decision) -> None:
     if name := names.get(DecisionKind(decision.kind)):
         of_current = Case.objects.filter(pk=decision.case_id, current_revision=decision.revision)
         of_current.update(**{name: decision.outcome == DecisionOutcome.RETURNED})
+
+
+def take_back(given: Decision) -> None:
+    """A return that was not meant: it asks nobody for anything any more. The caller holds the case's lock and has
+    checked who and when."""
+    given.voided_at, given.void_reason = timezone.now(), TAKEN_BACK
+    given.save(update_fields=["voided_at", "void_reason"])
+    Case.objects.filter(pk=given.case_id, current_revision=given.revision).update(redaction_returned=False)
 
 
 def void_kinds(case: Case, kinds: Iterable[DecisionKind], reason: str) -> list[Decision]:

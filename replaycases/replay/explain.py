@@ -203,7 +203,10 @@ def _message(
     if len(at) > 1:
         stands = f"events {', '.join(str(event.seq) for event in at[:10])} of one group stand"
     if found:
-        return f"{got} differs from {_name(at[0])}, event {at[0].seq}, at {', '.join(d.pointer for d in found[:10])}"
+        # A question is one text, without places in it.
+        pointers = [each.pointer for each in found[:10] if each.pointer]
+        where = f", at {', '.join(pointers)}" if pointers else ""
+        return f"{got} differs from {_name(at[0])}, event {at[0].seq}{where}"
     why = f"; it is {nearest['why']}" if nearest else ""
     seq = f" (event {nearest['seq']})" if nearest and nearest["seq"] is not None else ""
     return f"{got} has no recorded answer where {stands}{why}{seq}"

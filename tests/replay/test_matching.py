@@ -151,7 +151,10 @@ def test_a_difference_is_named_by_path_with_both_sides() -> None:
     ],
 )
 def test_retrieval_and_human_misses_have_their_own_kind(event: Any, request_: Any, kind: str) -> None:
-    assert outcome_of(run(fixture([event]), [request_])) == ("diverged", kind, 1)
+    observed = run(fixture([event]), [request_])
+    assert outcome_of(observed) == ("diverged", kind, 1)
+    assert observed.first_divergence is not None
+    assert not observed.first_divergence.message.endswith(", at ")
 
 
 def test_absent_and_null_retrieval_parameters_are_one() -> None:

@@ -421,6 +421,8 @@ def test_a_finding_is_waived_by_one_person_and_a_second_one_who_agrees(
     page = told(asking.get(PAGE))
     assert "1 finding is open." in page
     assert "To decide e-mail" in page
+    assert "Whoever redacts it does not approve it. Redact" in page
+    assert "Whoever redacts it does not" not in told(client_of(of.responder).get(PAGE))
     said = {
         "redaction": str(looked(open_finding).pk),
         "finding": 0,
@@ -432,9 +434,9 @@ def test_a_finding_is_waived_by_one_person_and_a_second_one_who_agrees(
     assert asking.post("/cases/RC-1/waivers/", {**said, "until": "2020-01-01"}).status_code == 422
     assert asking.post("/cases/RC-1/waivers/", said).status_code == 302
     waiver = Waiver.objects.get()
-    assert "You asked for it. A second person agrees to it." in told(asking.get(PAGE))
+    assert re.search(r"You asked for it. A second person agrees to it. .*Take it back", told(asking.get(PAGE)))
     assert asking.post(f"/cases/RC-1/waivers/{waiver.pk}/confirmation/").status_code == 403
-    assert "Agree that it may stand" in told(agreeing.get(PAGE))
+    assert "Agree that it may stand Refuse it" in told(agreeing.get(PAGE))
     assert agreeing.post(f"/cases/RC-1/waivers/{waiver.pk}/confirmation/").status_code == 302
     assert "Waived e-mail" in told(asking.get(PAGE))
     assert "finding is open" not in told(asking.get(PAGE))

@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
-from replaycases.cases import claims, decisions, reading, redaction_policies, redaction_rows, seen_spans
+from replaycases.accounts.roles import DECIDES_REDACTION
+from replaycases.cases import claims, decisions, reading, redaction_policies, redaction_rows, returns, seen_spans
 from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case, DecisionKind, FixtureRevision, Redaction
 from replaycases.web import raw_reading, review_page, review_queue, revision_page
@@ -58,6 +59,7 @@ def context(case: Case, request: HttpRequest) -> dict[str, Any]:
         seen=seen_spans.of(user, redaction) if redaction is not None else frozenset(),
     )
     gates = _gates(review, revision)
+    actions = {one.name: one for one in available_actions(case, user, only={"redact", "waive"})}
     counted = bar.seen_of(redaction, review.seen, "") if redaction is not None else None
     closed = {"seen": counted, "why_not": bar.why_not(asked.why_not_approve, counted, [], gates or [])}
     waiting = review_queue.redactions_for(user) if asked.standing is None else []
@@ -71,14 +73,23 @@ def context(case: Case, request: HttpRequest) -> dict[str, Any]:
         "readers": reading.readers(),
         "asked": asked,
         "gates": gates,
-        "actions": {one.name: one for one in available_actions(case, user, only={"redact", "waive"})},
+        "actions": actions,
+        "loses_approval": _loses_approval(review, actions["redact"].allowed),
         "turn": bar.turn_of(case, waiting),
         "held": claims.is_held(case),
         "mine": case.reviewer_id == user.pk,
         "skipped": _skipped(request, case),
+        "returned": returns.last_of(user),
         "in_force": redaction_policies.current(case.project),
         **(_open(review, gates) if raw.open else closed),
     }
+
+
+def _loses_approval(review: _Review, may_redact: bool) -> bool:
+    """Whether the reader could approve it, and no longer once they redact it."""
+    if not may_redact or review.asked.standing is not None:
+        return False
+    return access.has_any(review.user, review.case.project, DECIDES_REDACTION)
 
 
 def _skipped(request: HttpRequest, case: Case) -> str:
