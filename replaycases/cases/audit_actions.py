@@ -60,6 +60,7 @@ Action = Literal[
     # decisions
     "redaction.approved",
     "redaction.returned",
+    "redaction.return_taken_back",
     "expectation.approved",
     "expectation.returned",
     "control.approved",

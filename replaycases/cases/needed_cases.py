@@ -195,7 +195,7 @@ def _returned(revision: OuterRef) -> QuerySet[Decision]:
         outcome=DecisionOutcome.APPROVED,
         decided_at__gt=OuterRef("decided_at"),
     )
-    returned = decided.filter(outcome=DecisionOutcome.RETURNED)
+    returned = decided.filter(outcome=DecisionOutcome.RETURNED, voided_at=None)
     return returned.filter(~Exists(later), revision=revision)
 
 

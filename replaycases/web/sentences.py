@@ -55,6 +55,7 @@ SENTENCES: Mapping[str, tuple[str, str]] = {
     "waiver.confirmed": ("agreed to let a finding stand", "check"),
     "waiver.ended": ("ended a waiver", "dash"),
     "redaction.approved": ("approved the redaction", "check"),
+    "redaction.return_taken_back": ("took back the return of the redaction", "up"),
     "redaction.returned": ("returned the redaction", "cross"),
     "expectation.approved": ("approved the expectation", "check"),
     "expectation.returned": ("returned the expectation", "cross"),

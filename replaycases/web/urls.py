@@ -129,6 +129,11 @@ urlpatterns = [
     path("cases/<case_id:case_id>/review/redaction-approval/", reviews.redaction_approval, name="redaction_approval"),
     path("cases/<case_id:case_id>/review/redaction-return/", reviews.redaction_return, name="redaction_return"),
     path(
+        "cases/<case_id:case_id>/review/redaction-return/withdrawal/",
+        turns.take_back_return,
+        name="redaction_return_withdrawal",
+    ),
+    path(
         "cases/<case_id:case_id>/review/expectation-approval/",
         reviews.expectation_approval,
         name="expectation_approval",

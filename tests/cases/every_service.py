@@ -43,6 +43,7 @@ from replaycases.cases import (
     redaction_rows,
     redaction_rules,
     registry,
+    returns,
     trace_buffer,
     trace_captures,
     users,
@@ -101,6 +102,7 @@ NO_SERVICE = {
     "redaction_rules": {"read"},
     "redaction_scans": {"keep"},
     "registry": {"register_path"},  # another way to the same as an archive
+    "returns": {"last_of"},
     "waivers": {"why_not_confirm"},
     "users": {"note_password_set", "require_superuser"},
 }
@@ -361,6 +363,9 @@ def _redacting(of: factories.People) -> dict[str, Call]:
     until = timezone.now() + timedelta(days=3)
     ask = partial(waivers.ask, of.privacy, redaction=looked, reason="Made up.", until=until)
     [waits] = ask(findings=[first])
+    back = _as("returned", of, factories.in_review)
+    seen = {"revision": 1, "content_hash": factories.revision(back).content_hash}
+    stages.return_redaction(of.privacy, case=back, note="No.", **seen)
     add = {"source": revision, "action": "keep", "place": Place(pointer="/input/message", start=0, end=5)}
     rule = redaction_rules.add(of.responder, reason="No name.", **add)
     return {
@@ -383,6 +388,7 @@ def _redacting(of: factories.People) -> dict[str, Call]:
         "redaction_policies.save": _call(
             of.privacy, redaction_policies.save, project=of.project, data={"dates": "shift"}, note="Dates.", seen=0
         ),
+        "returns.take_back": _call(of.privacy, returns.take_back, case=back),
         "waivers.ask": Call(actor=of.privacy, act=partial(ask, findings=[second])),
         "waivers.confirm": _call(other, waivers.confirm, waiver=waits),
         "waivers.end": _call(of.privacy, waivers.end, waiver=waits),

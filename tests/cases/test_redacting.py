@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from replaycases.accounts.roles import Role
 from replaycases.cases import (
+    decisions,
     evidence,
     gates,
     intake,
@@ -25,6 +26,7 @@ from replaycases.cases import (
     redaction_rows,
     redaction_rules,
     redaction_scans,
+    returns,
     seen_spans,
     waivers,
 )
@@ -207,6 +209,38 @@ def test_a_span_that_is_not_there_is_not_seen(of: factories.People) -> None:
     raw_reads.begin(of.privacy, case=case, reason="To review it.")
     with pytest.raises(ValidationError, match="spans"):
         seen_spans.mark(of.privacy, redaction=newest(case), spans=[newest(case).spans])
+
+
+# --- returns ----------------------------------------------------------------------------------------------------------
+
+
+def returned(of: factories.People) -> Case:
+    case = redacted(of)
+    seen = factories.revision(case)
+    note = "A name is left."
+    lifecycle.return_redaction(of.privacy, case=case, revision=seen.number, content_hash=seen.content_hash, note=note)
+    return factories.fresh(case)
+
+
+def test_a_return_that_was_not_meant_is_taken_back_and_stays_in_the_history(of: factories.People) -> None:
+    case = returned(of)
+    assert returns.last_of(of.privacy) == case
+    returns.take_back(of.privacy, case=case)
+    assert not factories.fresh(case).redaction_returned
+    assert returns.last_of(of.privacy) is None
+    assert Decision.objects.get().void_reason == decisions.TAKEN_BACK
+    with pytest.raises(InvalidTransition, match="could be taken back"):
+        returns.take_back(of.privacy, case=case)
+
+
+def test_nobody_takes_back_what_another_one_returned_or_was_answered(of: factories.People) -> None:
+    case = returned(of)
+    with pytest.raises(InvalidTransition, match="could be taken back"):
+        returns.take_back(second_reviewer(of), case=case)
+    intake.add_revision(of.responder, case=case, fixture=factories.fixture(input={"message": "Where is it?"}))
+    assert returns.last_of(of.privacy) is None
+    with pytest.raises(InvalidTransition, match="could be taken back"):
+        returns.take_back(of.privacy, case=factories.fresh(case))
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------

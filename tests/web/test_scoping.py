@@ -92,6 +92,7 @@ WHO: dict[str, frozenset[Role]] = {
     "waiver_ending": WAIVES | CONFIRMS_WAIVERS,
     "redaction_approval": DECIDES_REDACTION,
     "redaction_return": DECIDES_REDACTION,
+    "redaction_return_withdrawal": DECIDES_REDACTION,
     "expectation_approval": DECIDES_EXPECTATION,
     "expectation_return": DECIDES_EXPECTATION,
     "case_promotion": PROMOTES,

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from replaycases.cases import claims
+from replaycases.cases import claims, returns
 from replaycases.cases.models import Case
 from replaycases.web import review_queue
 from replaycases.web.scope import CaseId, case_or_404, user_of
@@ -43,6 +43,17 @@ def take_back(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     case = case_or_404(request, case_id)
     request.session[SKIPPED] = [name for name in skipped(request) if name != case.readable_id]
     claims.hold(user_of(request), case)
+    return redirect("redaction_review", case.readable_id)
+
+
+@login_required
+@require_POST
+def take_back_return(request: HttpRequest, case_id: CaseId) -> HttpResponse:
+    """It was not to be returned."""
+    case, user = case_or_404(request, case_id), user_of(request)
+    returns.take_back(user, case=case)
+    claims.hold(user, case)
+    messages.success(request, f"{case.readable_id} waits for its review again.")
     return redirect("redaction_review", case.readable_id)
 
 
