@@ -258,6 +258,7 @@ def test_a_decision_leads_to_the_next_item_of_the_queue(of: factories.People, re
     said = {"revision": seen.number, "content_hash": seen.content_hash, "note": "Jane stands in the note."}
     answer = reviewing.post(f"{PAGE[:-10]}redaction-return/", said)
     assert answer.headers["Location"] == "/cases/RC-2/review/redaction/"
+    assert factories.fresh(other).reviewer is None  # nobody asked for it yet
     assert "<b>1 of 1</b>" in words(reviewing.get("/cases/RC-2/review/redaction/"))
 
 

@@ -22,7 +22,7 @@ REMEMBERED = 50
 @require_POST
 def take_next(request: HttpRequest) -> HttpResponse:
     """Hand the reader what waits longest for them and nobody has."""
-    return onward(request, None) or _nothing(request)
+    return onward(request, None, take=True) or _nothing(request)
 
 
 @login_required
@@ -33,7 +33,7 @@ def skip(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     claims.release(user_of(request), case)
     kept = [name for name in skipped(request) if name != case.readable_id]
     request.session[SKIPPED] = [*kept, case.readable_id][-REMEMBERED:]
-    return onward(request, case) or _nothing(request)
+    return onward(request, case, take=True) or _nothing(request)
 
 
 @login_required
@@ -57,13 +57,13 @@ def take_back_return(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     return redirect("redaction_review", case.readable_id)
 
 
-def onward(request: HttpRequest, done: Case | None) -> HttpResponse | None:
+def onward(request: HttpRequest, done: Case | None, *, take: bool) -> HttpResponse | None:
     """To the next redaction that the reader may decide, that nobody else has and that they did not skip; None where
-    there is none."""
+    there is none. `take`: they asked for it, so it is theirs; else it is only once they do something on its page."""
     user = user_of(request)
     passed = {*skipped(request), *([done.readable_id] if done is not None else [])}
     for case in review_queue.free_redactions(user):
-        if case.readable_id not in passed and claims.hold(user, case):
+        if case.readable_id not in passed and (not take or claims.hold(user, case)):
             return redirect("redaction_review", case.readable_id)
     return None
 

@@ -189,7 +189,7 @@ def _onward(request: HttpRequest, case: Case, kind: DecisionKind) -> HttpRespons
     following = None
     if kind == DecisionKind.REDACTION:
         claims.release(user_of(request), case)
-        following = turns.onward(request, case)
+        following = turns.onward(request, case, take=False)
     return following or redirect("case_review", case.readable_id)
 
 
