@@ -422,7 +422,7 @@ def test_a_finding_is_waived_by_one_person_and_a_second_one_who_agrees(
     page = told(asking.get(PAGE))
     assert "1 finding is open." in page
     assert "To decide e-mail" in page
-    assert "Whoever redacts it does not approve it. Redact" in page
+    assert "Redact: Whoever redacts it does not approve it." in page
     assert "Whoever redacts it does not" not in told(client_of(of.responder).get(PAGE))
     said = {
         "redaction": str(looked(open_finding).pk),
