@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Any
@@ -22,8 +22,11 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
+    """`mark` is by which one it is marked, "" for that of its side."""
+
     text: str
     marked: bool = False
+    mark: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +63,7 @@ def _window(segments: Sequence[Segment], start: int, end: int) -> Iterator[Segme
     for segment in segments:
         part = segment.text[max(0, start - at) : max(0, end - at)]
         if part:
-            yield Segment(text=part, marked=segment.marked)
+            yield replace(segment, text=part)
         at += len(segment.text)
 
 

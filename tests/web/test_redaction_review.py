@@ -122,6 +122,20 @@ def test_while_something_is_left_to_redact_the_case_says_so_and_whose_it_is(of: 
     assert f'<a href="{PAGE}">Redaction of revision 1</a>' in review
 
 
+def test_what_is_still_to_be_decided_is_marked_beside_what_was_replaced(of: factories.People) -> None:
+    said = {"message": f"{MAIL} wrote: Jonathan asks.", "customer_name": "Jonathan Example-Smith"}
+    data = factories.fixture(input=said)
+    case = factories.case(of.project, of.responder, data, classification=factories.Classification.QUARANTINED)
+    redacting.redact(of.responder, case=case, seen_revision=1)
+    raw_reads.begin(of.responder, case=case, reason="To look at it.")
+    client = client_of(of.responder)
+    row = row_of(client.get(PAGE), "message")
+    assert row.count('<mark class="f">Jonathan</mark>') == 2
+    assert "to decide: name of a person" in row
+    value = words(client.get(f"{PAGE}values/{number_of(client.get(PAGE), 'message')}/"))
+    assert value.count('<mark class="f">Jonathan</mark>') == 2
+
+
 def test_how_a_value_was_decoded_is_said(reviewing: Client) -> None:
     assert "in JSON" in row_of(reviewing.get(PAGE), "body")
 

@@ -70,7 +70,7 @@ def read(sides: Sides, redaction: Redaction | None) -> Read:
     """Raises EvidenceDestroyed, EvidenceDamaged."""
     with _uncollected():
         record, lost = _record(redaction)
-        placed = spans.of(record)
+        placed = spans.of(record, _key(redaction, record))
         document = _document(sides.revision)
         renamed = placed.renamed()
         if sides.raw is None:
@@ -98,6 +98,16 @@ def _record(redaction: Redaction | None) -> tuple[Record, str]:
         return redaction_scans.record_of(redaction), ""
     except evidence.EvidenceDestroyed:
         return Record(), "What was found is destroyed with the raw evidence: no place is marked here any more."
+
+
+def _key(redaction: Redaction | None, record: Record) -> bytes:
+    """Of the findings that stand beside what was replaced; b"" where there is none, or where it is destroyed."""
+    if redaction is None or not record.open or not record.changes:
+        return b""
+    try:
+        return redaction_scans.opened(redaction.mapping).key
+    except evidence.EvidenceDestroyed:
+        return b""
 
 
 def _document(revision: FixtureRevision) -> Any:

@@ -8,13 +8,11 @@ from typing import Any
 
 from replaycases.fixture.pointer import split
 from replaycases.redaction.leaves import text_of
-from replaycases.redaction.manual import PlaceUnknown, span_in, view_at
-from replaycases.redaction.places import Place
-from replaycases.redaction.views.tree import read
 from replaycases.web import document_rows
 from replaycases.web.document_rows import EVENTS, Part
-from replaycases.web.redactions import told
+from replaycases.web.redactions import marked, told
 from replaycases.web.redactions.lines import Line
+from replaycases.web.redactions.marked import Marks
 from replaycases.web.redactions.spans import OpenAt, Span, Spans
 from replaycases.web.words import Segment, Shown
 
@@ -138,7 +136,7 @@ def row_of(number: int, line: Line, spans: Spans, seen: Collection[int], *, part
     sign, word = _WORDS.get(line.sort, ("~", "replaced") if changed else ("~", "changed"))
     if line.sort == "value" and not line.differs and not changed:
         sign, word = ("!", "to decide") if opened else ("=", "equal")
-    raw, redacted = _sides(line, changed, opened)
+    raw, redacted = _sides(line, changed, opened, spans.key)
     css = "chg" if line.differs or changed else "opn" if opened else ""
     hole = "Left out by a rule" if line.sort == "gone" else "Not in the raw revision"
     return Row(
@@ -172,52 +170,38 @@ def text_at(value: JSON) -> str:
     return document_rows.told(value) if found is None else found or '""'
 
 
-def segments(text: str, marks: Iterable[tuple[int, int]], start: int, end: int) -> tuple[Segment, ...]:
+def segments(text: str, marks: Iterable[tuple[int, int, str]], start: int, end: int) -> tuple[Segment, ...]:
     """The characters from `start` to `end` with the marked spans among them."""
     found: list[Segment] = []
     at = start
-    for begin, stop in marks:
+    for begin, stop, mark in marks:
         begin, stop = max(begin, at), min(stop, end)
         if begin < stop:
-            found += [Segment(text=text[at:begin]), Segment(text=text[begin:stop], marked=True)]
+            found += [Segment(text=text[at:begin]), Segment(text=text[begin:stop], marked=True, mark=mark)]
             at = stop
     found.append(Segment(text=text[at:end]))
     return tuple(segment for segment in found if segment.text)
 
 
-def _sides(line: Line, changed: Sequence[Span], opened: Sequence[OpenAt]) -> tuple[Shown | None, Shown | None]:
-    seams = [span.seam for span in changed if span.seam is not None]
+def _sides(
+    line: Line, changed: Sequence[Span], opened: Sequence[OpenAt], key: bytes
+) -> tuple[Shown | None, Shown | None]:
+    seams = any(span.seam is not None for span in changed)
     if line.sort == "gone":
         return _shown(text_at(line.raw), [], whole=True), None
     if line.sort == "added":
         return None, _shown(text_at(line.redacted), [], whole=True)
     raw, redacted = text_at(line.raw), text_at(line.redacted)
     if opened and not line.differs:
-        both = _shown(raw, sorted(found for one in opened if (found := found_at(raw, one.one.place))), whole=False)
+        both = _shown(raw, marked.of_equal(raw, opened), whole=False)
         return both, both
-    return (
-        _shown(raw, [(seam.start, seam.end) for seam in seams], whole=line.differs and not seams),
-        _shown(redacted, [(seam.new_start, seam.new_end) for seam in seams], whole=line.differs and not seams),
-    )
+    old, new = marked.of_sides(raw, redacted, changed, opened, key)
+    return _shown(raw, old, whole=line.differs and not seams), _shown(redacted, new, whole=line.differs and not seams)
 
 
-def found_at(text: str, place: Place) -> tuple[int, int] | None:
-    """Where in the text as it is recorded a finding stands, in whatever reading it was found; None where that is
-    unknown."""
-    try:
-        view = view_at(read(text).root, place.path) if place.path else None
-        start, end = span_in(text if view is None else view.text, place)
-    except PlaceUnknown:
-        return None
-    while view is not None and view.parent is not None and start < end:
-        start, end = view.in_parent(start, end)
-        view = view.parent
-    return start, end
-
-
-def _shown(text: str, marks: list[tuple[int, int]], *, whole: bool) -> Shown:
+def _shown(text: str, marks: Marks, *, whole: bool) -> Shown:
     """`whole`: all of it is marked. A long text is cut to what stands around its first mark."""
-    spans = [(0, len(text))] if whole else marks
+    spans = [(0, len(text), "")] if whole else marks
     start = max(0, spans[0][0] - LEAD) if spans and len(text) > SHOWN else 0
     end = min(len(text), start + SHOWN)
     cut = len(text) if end - start < len(text) else 0

@@ -35,12 +35,13 @@ class OpenAt:
 
 @dataclass(frozen=True, kw_only=True)
 class Spans:
-    """Of one redaction, by where they stand."""
+    """Of one redaction, by where they stand. `key` is that by which values of findings are known, b"" without one."""
 
     record: Record
     changed: Mapping[Address, Sequence[Span]] = field(repr=False)
     gone: Mapping[str, Span] = field(repr=False)
     open: Mapping[Address, Sequence[OpenAt]] = field(repr=False)
+    key: bytes = field(default=b"", repr=False)
 
     def of_line(self, line: Line) -> Sequence[Span]:
         if line.sort == "gone":
@@ -66,7 +67,7 @@ class Spans:
         )
 
 
-def of(record: Record) -> Spans:
+def of(record: Record, key: bytes = b"") -> Spans:
     changed: defaultdict[Address, list[Span]] = defaultdict(list)
     gone: dict[str, Span] = {}
     for span in _numbered(record):
@@ -79,7 +80,7 @@ def of(record: Record) -> Spans:
     first = seen_spans.first_open(record)
     for index, one in enumerate(record.open):
         found[one.place.pointer, one.place.in_key].append(OpenAt(number=first + index, index=index, one=one))
-    return Spans(record=record, changed=changed, gone=gone, open=found)
+    return Spans(record=record, changed=changed, gone=gone, open=found, key=key)
 
 
 def span_of(record: Record, number: int) -> Span | None:

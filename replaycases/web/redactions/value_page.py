@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +15,15 @@ from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case
 from replaycases.redaction.views.tree import read as read_views
 from replaycases.web import raw_reading, revision_page
-from replaycases.web.redactions import loading, page, pointing, rows, told
+from replaycases.web.redactions import loading, marked, page, pointing, rows, told
 from replaycases.web.redactions.lines import Line
 from replaycases.web.redactions.loading import Read
-from replaycases.web.redactions.rows import found_at, segments
-from replaycases.web.redactions.spans import OpenAt, Span
+from replaycases.web.redactions.marked import Marks
+from replaycases.web.redactions.rows import segments
+from replaycases.web.redactions.spans import Span
 from replaycases.web.scope import user_of
 from replaycases.web.words import Shown
 
-Marks = list[tuple[int, int]]
 A_PART = 20_000
 """Characters of a long text on one page of it."""
 READINGS = 20
@@ -84,7 +83,11 @@ def _value(request: HttpRequest, case: Case, read: Read, number: int, seen: froz
     longest = max(len(raw_text), len(redacted_text))
     part = Paginator(range(max(1, -(-longest // A_PART))), 1).get_page(request.GET.get("part"))
     source = read.sides.raw or read.sides.revision
-    old, new = _marks(raw_text, line, changed, read.spans.open_at(line))
+    opened = read.spans.open_at(line)
+    if opened and not line.differs:
+        old = new = marked.of_equal(raw_text, opened)
+    else:
+        old, new = marked.of_sides(raw_text, redacted_text, changed, opened, read.spans.key)
     return {
         "row": row,
         "part": part,
@@ -94,9 +97,7 @@ def _value(request: HttpRequest, case: Case, read: Read, number: int, seen: froz
         "spans": [
             (mark, _label(raw_text, span)) for mark, span in zip(row.marks[: len(changed)], changed, strict=True)
         ],
-        "open": [
-            (mark, at.index) for mark, at in zip(row.marks[len(changed) :], read.spans.open_at(line), strict=True)
-        ],
+        "open": [(mark, at.index) for mark, at in zip(row.marks[len(changed) :], opened, strict=True)],
         "readings": _readings(raw_text) if isinstance(line.raw, str) else [],
         "is_text": isinstance(line.raw, str),
         "decidable": line.source is not None and line.sort != "gone" and not isinstance(line.raw, bool | dict | list),
@@ -104,15 +105,6 @@ def _value(request: HttpRequest, case: Case, read: Read, number: int, seen: froz
         "others": _others(read, line),
         "members": list(enumerate(pointing.members(line, pointing.raw_document(source)))) if line.source else [],
     }
-
-
-def _marks(text: str, line: Line, changed: Sequence[Span], opened: Sequence[OpenAt]) -> tuple[Marks, Marks]:
-    """Of both sides: what was replaced, or what was found and stands."""
-    if opened and not line.differs:
-        found = sorted(one for at in opened if (one := found_at(text, at.one.place)))
-        return found, found
-    seams = [span.seam for span in changed if span.seam]
-    return [(one.start, one.end) for one in seams], [(one.new_start, one.new_end) for one in seams]
 
 
 def _part(text: str, marks: Marks, part: int) -> Shown:

@@ -94,7 +94,7 @@ def brief(text: Shown, side: str = "", download: str = "") -> SafeString:
 
 def _marked(part: Segment, side: str) -> SafeString:
     told = visible_html(part.text)
-    return format_html('<mark class="{}">{}</mark>', side, told) if part.marked and side else told
+    return format_html('<mark class="{}">{}</mark>', part.mark or side, told) if part.marked and side else told
 
 
 def _cut(note: str, download: str) -> SafeString:
