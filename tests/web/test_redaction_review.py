@@ -30,8 +30,8 @@ from replaycases.cases import (
 from replaycases.cases.models import Case, Decision, Payload, Redaction, RedactionRule, RuleAction, Stage, Waiver
 from replaycases.redaction.manual import mac
 from replaycases.redaction.places import Place
-from replaycases.redaction.record import Open, Record
-from replaycases.web.redactions import lines, loading, pointing
+from replaycases.redaction.record import Kept, Open, Record
+from replaycases.web.redactions import findings, lines, loading, pointing
 from replaycases.web.redactions.pointing import Target
 from tests import factories
 from tests.web.conftest import client_of
@@ -536,6 +536,15 @@ def test_a_line_that_is_not_there_is_not_found(reviewing: Client) -> None:
 
 
 # --- lines ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_left_as_it_stands_is_counted_by_field_rule_or_reason() -> None:
+    at = Place(pointer="/a", start=0, end=1)
+    kept = [
+        Kept(kind="text", detector=detector, certainty="certain", place=at, length=1, why=why)
+        for detector, why in [("field:id", "x"), ("personal:email", "a person keeps it"), ("field:id", "x")]
+    ]
+    assert findings.kept_by(kept) == [("field:id", 2), ("a person keeps it", 1)]
 
 
 def test_what_was_left_out_renamed_or_added_stands_where_it_stood() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -132,6 +133,11 @@ def _finding(
 
 def kept(read: Read) -> list[KeptHit]:
     return [KeptHit(one=one) for one in read.record.kept[:KEPT_SHOWN]]
+
+
+def kept_by(kept: Iterable[Kept]) -> list[tuple[str, int]]:
+    """How many hits each field rule of the policy, or each other reason, left as they stand, most first."""
+    return Counter(one.detector if one.detector.startswith("field:") else one.why for one in kept).most_common()
 
 
 def rules_of(source: FixtureRevision, redaction: Redaction | None) -> Rules:

@@ -129,6 +129,7 @@ def _open(review: _Review, gates: list[GateRow] | None) -> dict[str, Any]:
         "open_count": sum(one.stands_open for one in listed),
         "in_a_month": (timezone.localdate() + timedelta(days=30)).isoformat(),
         "kept": findings.kept(read),
+        "kept_by": findings.kept_by(read.record.kept),
         "rules": findings.rules_of(sides.raw or sides.revision, redaction),
         "replaced": told.counted(read.record.counts),
         "facts": read.record.facts[: findings.FACTS_SHOWN],
