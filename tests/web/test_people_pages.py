@@ -385,8 +385,10 @@ SENT = {
 
 
 def test_the_routes_tested_here_are_all_that_name_a_project() -> None:
+    """But for those of the redaction policy, which have tests of their own."""
     patterns = [str(pattern.pattern) for pattern in get_resolver("replaycases.web.urls").url_patterns]
-    assert len([pattern for pattern in patterns if pattern.startswith("people/<")]) == len({*READS, *WRITES})
+    named = [pattern for pattern in patterns if pattern.startswith("people/<")]
+    assert len([one for one in named if "/redaction-policy/" not in one]) == len({*READS, *WRITES})
 
 
 @pytest.fixture
