@@ -10,8 +10,8 @@ GateState = Literal["satisfied", "unsatisfied", "not_applicable", "overridden", 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Where the reader can look: `kind` is comparison, run, revision, redaction, control, decision, proposal, details or
-    comments; `number` names it within the case or project, None where there is one of it."""
+    """Where the reader can look: `kind` is comparison, run, revision, redaction, control, decision, proposal, details
+    or comments; `number` names it within the case or project, None where there is one of it."""
 
     kind: str
     label: str
