@@ -85,7 +85,7 @@ def prepared() -> str:
     for number in range(10):
         capture_rules.add(administrator, project=project, kind=RuleKind.ATTRIBUTE, key="user", value=f"nobody-{number}")
     responder = User.objects.get(username="responder")
-    return people.create_token(responder, project=project, name="collector", scopes=["captures"], days=1)[1]
+    return people.create_token(responder, project=project, name="collector", scopes=["otlp"], days=1)[1]
 
 
 def seconds(client: Client, body: bytes, **sent: str) -> float:

@@ -112,6 +112,8 @@ class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filte
         self.projects = {project.key: project for project in projects}
         # Whether a word that is found nearly everywhere was searched for: then the matches are not counted.
         self.frequent = False
+        # Whether a text was searched for: then a full page is not counted beyond itself.
+        self.searched = False
         # What says whose the cases are, one for each person or team that was asked for.
         self.owners: list[QuerySet[CaseOwner]] = []
         self.filters["project"].extra["choices"] = [(key, key) for key in self.projects]
@@ -122,7 +124,7 @@ class CaseFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filte
 
     def search(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
         found = searching.matching(value, self.projects)
-        self.frequent = found.frequent
+        self.frequent, self.searched = found.frequent, True
         return cases.filter(found.condition)
 
     def in_project(self, cases: QuerySet[Case], name: str, value: str) -> QuerySet[Case]:
@@ -240,11 +242,11 @@ def _chosen_of(owned: Sequence[QuerySet[CaseOwner]], start: int, end: int) -> Ra
 
 
 def _total(found: CaseFilter, cases: QuerySet[Case], rows: Sequence[Any], page: int) -> int | None:
-    """How many there are, None for more than COUNTED. Not asked of the database where the rows tell, nor where cases of
-    several owners fill the page: to count them takes longer than to find them."""
+    """How many there are, None for more than COUNTED. Not asked of the database where the rows tell, nor where what a
+    text finds or cases of several owners fill the page: to count them takes as long as to find them."""
     if 0 < len(rows) <= ROWS_A_PAGE or (page == 1 and not rows):
         return (page - 1) * ROWS_A_PAGE + len(rows)
-    if len(found.owners) > 1 and rows:
+    if (found.searched or len(found.owners) > 1) and rows:
         return None
     few = slice(0, COUNTED + 1)
     if len(found.owned) == 1:

@@ -76,6 +76,18 @@ def test_a_persons_cases_are_leafed_through_once_each_and_only_where_they_may_be
     assert listed(signed_in, f"?owner=user:{colleague.pk}&flagged=on") == ["RC-2"]
 
 
+def test_what_a_text_finds_is_counted_where_the_rows_tell_and_leafed_through_where_they_do_not(
+    signed_in: Client, three: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case_list, "ROWS_A_PAGE", 2)
+    pages = [signed_in.get(f"/cases/?q=INC-1{more}").context["page"] for more in ("", "&page=2", "&page=9")]
+    assert [(page.number, page.first, page.last, page.total, page.has_next) for page in pages] == [
+        (1, 1, 2, None, True),
+        (2, 3, 3, 3, False),
+        (2, 3, 3, 3, False),
+    ]
+
+
 def test_ones_own_and_ones_teams_cases_are_leafed_through_together_once_each(
     signed_in: Client, three: list[Case], everyone: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
