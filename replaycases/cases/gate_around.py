@@ -83,7 +83,7 @@ class Approval:
 
 @dataclass(frozen=True, kw_only=True)
 class Override:
-    """A confirmed proposal, by its `id`, to go on without a gate; `until` may be over."""
+    """A confirmed proposal, by its `id`, to go on without a gate; `until` may be over. The two people are by name."""
 
     id: UUID
     revision: UUID
@@ -91,6 +91,8 @@ class Override:
     reason: str
     until: datetime
     decided_at: datetime
+    proposed_by: str
+    decided_by: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +204,8 @@ def _proposals() -> Subquery:
         Proposal.objects.filter(wait | stand, case=OuterRef("pk")),
         **{name: name for name in ("id", "kind", "state", "gate", "reason", "until", "decided_at")},
         revision="revision_id",
+        proposer=_name("proposed_by"),
+        decider=_name("decided_by"),
     )
 
 
@@ -260,6 +264,8 @@ def _overrides(rows: Any) -> tuple[Override, ...]:
             reason=row["reason"],
             until=instant(row["until"]),
             decided_at=instant(row["decided_at"]),
+            proposed_by=row["proposer"],
+            decided_by=row["decider"],
         )
         for row in rows
         if row["until"] and row["decided_at"] and row["revision"]

@@ -55,3 +55,9 @@ def test_its_pages_say_green_without_red(people: People, overridden: Case, addre
 def test_its_comparison_says_that_no_run_shows_the_red(people: People, overridden: Case) -> None:
     html = client_of(people.qa).get("/cases/RC-1/comparisons/2/").content.decode()
     assert "that old fails was approved without a run that shows it" in html
+
+
+def test_the_promotion_page_names_the_two_people_who_agreed(people: People, overridden: Case) -> None:
+    html = client_of(people.qa).get("/cases/RC-1/promotion/").content.decode()
+    [agreed] = overridden.proposals.all()
+    assert f"Overridden by {agreed.proposed_by}, second {agreed.decided_by}, until" in html
