@@ -19,6 +19,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import (
     claims,
     intake,
+    jobs,
     raw_reads,
     redacting,
     redaction_marks,
@@ -33,7 +34,7 @@ from replaycases.redaction.places import Place
 from replaycases.redaction.record import Kept, Open, Record
 from replaycases.web.redactions import findings, lines, loading, pointing
 from replaycases.web.redactions.pointing import Target
-from tests import factories
+from tests import factories, in_process
 from tests.web.conftest import client_of
 
 MAIL = "jane.doe@corp.test"
@@ -577,3 +578,20 @@ def test_pages_are_counted_as_what_must_be_seen_is_counted(count: int) -> None:
     found = lines.of_one(document)
     assert found.pages == seen_spans.to_be_seen(Record(), redaction_scans.leaves_in(document))
     assert {line.page for line in found.lines} == set(range(found.pages))
+
+
+def test_where_the_redaction_took_the_bug_with_it_the_page_says_what_happens_otherwise(of: factories.People) -> None:
+    case = factories.in_review(of)
+    place = Place(pointer="/events/0/arguments/order", start=0, end=0)
+    redaction_rules.add(
+        of.responder, source=factories.revision(case), action=RuleAction.MARK, kind="id", place=place, reason="An id."
+    )
+    redacting.redact(of.responder, case=case, seen_revision=1)
+    case = factories.fresh(case)
+    affected = case.provenance.affected
+    jobs.request_run_set(of.engineer, revision=factories.revision(case), implementation=affected, size=2)
+    in_process.replay_all()
+    raw_reads.begin(of.privacy, case=case, reason="To review it.")
+    shown = words(client_of(of.privacy).get(PAGE))
+    assert "What it does otherwise now" in shown
+    assert re.search(r"Call 1[^<]*refund\.lookup", shown)

@@ -20,7 +20,7 @@ from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case, DecisionKind, FixtureRevision, Redaction
 from replaycases.web import raw_reading, review_page, review_queue, revision_page
 from replaycases.web.gate_rows import GateRow
-from replaycases.web.redactions import bar, findings, loading, rows, spans, told, turns
+from replaycases.web.redactions import bar, findings, loading, otherwise, rows, spans, told, turns
 from replaycases.web.redactions.loading import Read, Sides
 from replaycases.web.review_page import Asked
 from replaycases.web.scope import user_of
@@ -136,6 +136,7 @@ def _open(review: _Review, gates: list[GateRow] | None) -> dict[str, Any]:
         "more_facts": read.record.facts[findings.FACTS_SHOWN :],
         "to_read": _since(review),
         "seen": counted,
+        "otherwise": otherwise.sentences(review.case, gates or []),
         "why_not": bar.why_not(review.asked.why_not_approve, counted, listed, gates or []),
         **_values(review, read),
     }
