@@ -56,9 +56,10 @@ def main(argv: list[str] | None = None) -> int:
     return code
 
 
-class Stopped(BaseException):
+class Stopped(KeyboardInterrupt):
     """A signal asks this process to end. It is raised where the process stands, so that what was begun is undone: no
-    sandbox and no temporary folder stays."""
+    sandbox and no temporary folder stays. A KeyboardInterrupt, since Python's compiler drops every other exception that
+    a signal raises while it folds constants."""
 
     def __init__(self, number: int) -> None:
         self.number = number

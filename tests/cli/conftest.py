@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -102,3 +103,11 @@ def liars(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Liar]]:
 @pytest.fixture
 def liar(liars: Callable[[], Liar]) -> Liar:
     return liars()
+
+
+@pytest.fixture
+def open_to_all() -> Iterator[Path]:
+    """A folder that any user may look into; those of the test run itself are closed to others."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

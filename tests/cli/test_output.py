@@ -122,28 +122,6 @@ def test_a_file_that_could_not_be_written_whole_is_not_left_behind(
     assert not target.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_a_stopped_command_leaves_nothing_in_the_temporary_folder(tmp_path: Path, number: signal.Signals) -> None:
-    """The workflow is in its run, and says so in a way that can be waited for: its folder is there."""
-    (tmp_path / "code").mkdir()
-    (tmp_path / "tmp").mkdir()
-    (tmp_path / "tmp").chmod(0o755)
-    (tmp_path / "code" / "w.py").write_text("import time\ndef replay(session):\n    time.sleep(600)\n")
-    spec = tmp_path / "implementation.json"
-    adapter = {"kind": "python", "target": "w:replay"}
-    spec.write_text(json.dumps({"name": "n", "version": "1", "commit": "c", "path": "code", "adapter": adapter}))
-    words = [sys.executable, "-m", "replaycases.cli.main", "replay", str(REFUND), "--implementation", str(spec)]
-    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
-    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        while not list((tmp_path / "tmp").glob("replaycases-*/workflow/w.py")):
-            assert running.poll() is None
-        running.send_signal(number)
-        _, err = running.communicate(timeout=30)
-    assert running.returncode == 128 + number
-    assert err == b"stopped\n"
-    assert not list((tmp_path / "tmp").iterdir())
-
-
 def test_a_file_in_whose_writing_a_signal_came_is_not_left_behind(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,3 +157,24 @@ sys.exit(main.main(["validate", "x"]))
 def test_a_second_signal_does_not_break_into_what_the_first_one_undoes() -> None:
     ended = subprocess.run([sys.executable, "-c", TWICE], check=False, capture_output=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (128 + signal.SIGINT, b"undone\n", b"stopped\n")
+
+
+COMPILES = """
+import signal, sys
+from replaycases.cli import main, validate
+
+def run(options):
+    signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    compile("x = 1234567890123 ** 2\\n" * 100_000, "code", "exec")
+    print("compiled")
+    return 0
+
+validate.run = run
+sys.exit(main.main(["validate", "x"]))
+"""
+
+
+def test_a_signal_that_comes_while_code_is_compiled_stops_the_command() -> None:
+    ended = subprocess.run([sys.executable, "-c", COMPILES], check=False, capture_output=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + signal.SIGALRM, b"", b"stopped\n")

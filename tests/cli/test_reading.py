@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,14 +61,6 @@ def test_a_pipe_among_the_fixtures_of_a_folder_is_refused_with_the_others_judged
     assert code == 2
     assert "a.json: case refund-timeout" in out
     assert "b.json: cannot be read: not a regular file" in out
-
-
-@pytest.fixture
-def open_to_all() -> Iterator[Path]:
-    """A folder that any user may look into; those of the test run itself are closed to others."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

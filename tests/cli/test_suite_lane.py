@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -310,23 +309,21 @@ def started_by(process: int) -> dict[int, bytes]:
     return {child: called[child] for child in below - {process}}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_suite_that_is_stopped_leaves_no_process_no_folder_and_no_results(
-    lane: Path, tmp_path: Path, number: signal.Signals
+    lane: Path, tmp_path: Path, open_to_all: Path, number: signal.Signals
 ) -> None:
     new = implementation(tmp_path / "slow", SLEEPER, "5")
     results, junit = tmp_path / "results.json", tmp_path / "lane.xml"
     results.write_text("an earlier one")
     words = [*COMMAND, "suite", str(lane), "--new", str(new), "-o", str(results), "--junit", str(junit)]
-    with tempfile.TemporaryDirectory() as temporary:  # not below tmp_path, into which the sandbox cannot look
-        Path(temporary).chmod(0o755)
-        environment = os.environ | {"TMPDIR": temporary}
-        with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-            while b"a child of the workflow" not in b" ".join((started := started_by(running.pid)).values()):
-                assert running.poll() is None
-            running.send_signal(number)
-            out, err = running.communicate(timeout=30)
-        assert os.listdir(temporary) == []
+    environment = os.environ | {"TMPDIR": str(open_to_all)}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        while b"a child of the workflow" not in b" ".join((started := started_by(running.pid)).values()):
+            assert running.poll() is None
+        running.send_signal(number)
+        out, err = running.communicate(timeout=30)
+    assert os.listdir(open_to_all) == []
     assert (running.returncode, out, err) == (128 + number, b"", b"stopped\n")
     assert (results.exists(), junit.exists()) == (False, False)
     assert not [name for process, name in started.items() if Path("/proc", str(process)).exists()]
