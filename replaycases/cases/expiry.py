@@ -143,11 +143,6 @@ def _record_end(actor: User, case: Case, payload: Payload, brought_by: Case) -> 
     )
 
 
-def overdue(cases: QuerySet[Case]) -> QuerySet[Case]:
-    """Those among `cases` whose raw evidence is past its time, the longest first."""
-    return cases.filter(evidence_expires_at__lte=timezone.now()).order_by("evidence_expires_at")
-
-
 def expiring(cases: QuerySet[Case]) -> QuerySet[Case]:
     """Those whose raw evidence ends within the first warning's time or has ended, the first to end first."""
     return cases.filter(evidence_expires_at__lte=timezone.now() + WARNINGS[0]).order_by("evidence_expires_at")

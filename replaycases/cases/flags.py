@@ -79,11 +79,6 @@ def review_again(actor: User, *, case: Case, note: str) -> Case:
     return case
 
 
-def standing_word(case: Case) -> str:
-    """What a flag leaves as it is, in words: "" if nothing runs."""
-    return f"It keeps {'blocking' if case.lane == 'blocking' else 'running in ' + case.lane}." if case.lane else ""
-
-
 def look() -> int:
     """Raise the flags that the calendar and newer parsers ask for, and give cases in lanes their review date. Returns
     how many were raised; the rest of a long list waits for the next look."""

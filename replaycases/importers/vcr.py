@@ -31,7 +31,6 @@ JSON = Any
 NAME = "vcr"
 _LISTS = ("interactions", "http_interactions")
 _YAML = re.compile(rb"^(?:http_)?interactions\s*:", re.MULTILINE)
-_OLD = re.compile(rb"^-\s+request\s*:", re.MULTILINE)
 _LOST = "what was asked and answered there is not in the case"
 
 

@@ -83,8 +83,12 @@ class Deployment:
         if self.redis is not None:
             self.redis.stop()
             return
-        shutil.rmtree(self.folder / "broker", ignore_errors=True)
-        (self.folder / "broker").write_text("no directory, so no queue")
+        place, stopped = self.folder / "broker", False
+        while not stopped:  # a worker that looks for messages meanwhile makes the folder again
+            shutil.rmtree(place, ignore_errors=True)
+            with suppress(IsADirectoryError):
+                place.write_text("no directory, so no queue")
+                stopped = True
 
     def start_broker(self) -> None:
         if self.redis is not None:

@@ -283,11 +283,12 @@ def test_who_left_the_project_is_not_told(case: Case, responder: User, reviewer:
     assert not Notification.objects.exists()
 
 
-def test_overdue_evidence_is_listed_the_longest_first(case: Case, project: Project, responder: User) -> None:
+def test_evidence_that_ended_or_soon_ends_is_listed_the_first_to_end_first(
+    case: Case, project: Project, responder: User
+) -> None:
     later = factories.case(project, responder, factories.fixture(case_id="later"))
     ends_in(case, hours=-3)
     ends_in(later, hours=-1)
-    assert list(expiry.overdue(Case.objects.all())) == [case, later]
+    assert list(expiry.expiring(Case.objects.all())) == [case, later]
     ends_in(case, hours=3)
-    assert list(expiry.overdue(Case.objects.all())) == [later]
     assert list(expiry.expiring(Case.objects.all())) == [later, case]

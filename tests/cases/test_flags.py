@@ -86,7 +86,6 @@ def test_a_flagged_blocking_case_keeps_blocking(case: Case, qa: User) -> None:
     case.refresh_from_db()
     entry.refresh_from_db()
     assert (case.lane, case.stage, entry.left_at) == ("blocking", "reproduced", None)
-    assert flags.standing_word(case) == "It keeps blocking."
 
 
 def test_a_second_flag_of_one_reason_is_refused_to_a_person_and_nothing_to_the_system(case: Case, qa: User) -> None:
