@@ -11,6 +11,7 @@ from replaycases.cases.gate_found import Evidence, Found, not_applicable, satisf
 from replaycases.cases.gate_rules import current, without_voided
 from replaycases.cases.lane_history import why_unread
 from replaycases.cases.models import ENDED, DecisionKind, FixtureRevision, Implementation, Run, RunSet, RunState
+from replaycases.redaction import kind_words
 from replaycases.verdict.sides import FEWEST_RESULTS
 
 # --- the same behaviour ---------------------------------------------------------------------------------------------
@@ -138,10 +139,10 @@ def residual(facts: Facts) -> Found:
         return unsatisfied(f"Relations between values were lost: {looked.lost}.", remedy, place)
     left = redactions.left(looked)
     if left:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(one["kind"] for one in left).most_common())
+        kinds = kind_words.counted(Counter(one["kind"] for one in left))
         remedy = "Redact it, decide about each place by a rule, or have two people let it stand."
         return unsatisfied(f"Open findings: {kinds}.", remedy, place)
-    waived = f" {len(looked.open)} findings stand by a waiver." if looked.open else ""
+    waived = f" Left to stand by a waiver: {len(looked.open)}." if looked.open else ""
     return satisfied(f"Nothing is left of what {looked.policy or 'the built-in policy'} finds.{waived}", place)
 
 

@@ -31,6 +31,7 @@ from replaycases.cases.models import Case, FixtureRevision, Redaction, Redaction
 from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.cases.redaction_scans import CaseKey, Look
 from replaycases.fixture.strict_json import parse
+from replaycases.redaction import kind_words
 from replaycases.redaction import redact as pipeline
 from replaycases.redaction.manual import ManualRule
 from replaycases.redaction.policy import Policy
@@ -240,6 +241,5 @@ def _current(case: Case) -> FixtureRevision:
 
 
 def _said(look: Look) -> str:
-    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(look.record.counts.items()))
-    rules = f" with {look.rules} rules of people" if look.rules else ""
-    return f"Redacted under {look.policy or 'the built-in policy'}{rules}: {counts}."
+    rules = f"; rules of people: {look.rules}" if look.rules else ""
+    return f"Redacted under {look.policy or 'the built-in policy'}: {kind_words.counted(look.record.counts)}{rules}."

@@ -16,9 +16,9 @@ from replaycases.cases import redaction_policies
 from replaycases.cases.models import RedactionPolicy
 from replaycases.cases.redacting import Preview
 from replaycases.fixture.findings import Finding
+from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.policy import Policy
 from replaycases.web import difference_rows, revision_page
-from replaycases.web.redactions import told
 from replaycases.web.revision_page import FindingLine
 
 JSON = Any
@@ -118,7 +118,7 @@ def told_of(row: RedactionPolicy | None, *, allowed: bool) -> Told:
         row=row,
         digest=policy.digest,
         fields=tuple(_field_rows(policy)),
-        kinds_off=tuple(sorted(map(told.kind, policy.kinds_off))),
+        kinds_off=tuple(sorted(map(kind_word, policy.kinds_off))),
         opaque=_opaque(policy),
         dates=_DATES[policy.dates],
         aliases=_ALIASES[policy.aliases],
@@ -129,7 +129,7 @@ def told_of(row: RedactionPolicy | None, *, allowed: bool) -> Told:
 
 def _field_rows(policy: Policy) -> Iterator[FieldRow]:
     for rule in policy.fields:
-        means = "left as it stands" if rule.kind == "keep" else told.kind(rule.kind)
+        means = "left as it stands" if rule.kind == "keep" else kind_word(rule.kind)
         yield FieldRow(name=rule.key or rule.pointer, by="field" if rule.key else "place", means=means)
 
 
@@ -168,7 +168,7 @@ def previewed(case: str, found: Preview) -> Previewed:
     return Previewed(
         case=case,
         rows=tuple(
-            KindRow(kind=told.kind(kind), now=found.now.get(kind, 0), then=found.then.get(kind, 0)) for kind in kinds
+            KindRow(kind=kind_word(kind), now=found.now.get(kind, 0), then=found.then.get(kind, 0)) for kind in kinds
         ),
         open=KindRow(kind="open findings", now=found.open_now, then=found.open_then),
     )

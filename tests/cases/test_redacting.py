@@ -111,7 +111,7 @@ def test_a_raw_revision_with_what_must_go_is_not_approved(of: factories.People) 
     case = raw(of)
     factories.see_everything(of.privacy, case)
     assert "residual" in blocking(case, of)
-    with pytest.raises(GatesClosed, match="Open findings: 1 email"):
+    with pytest.raises(GatesClosed, match="Open findings: 1 e-mail"):
         factories.decide_redaction(of.privacy, case)
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from replaycases.accounts.models import User
 from replaycases.cases import waivers
 from replaycases.cases.models import Case, FixtureRevision, Redaction, RedactionRule, Waiver
+from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.placed import UNFIT
 from replaycases.redaction.record import Kept, Open
 from replaycases.web.redactions import told
@@ -38,7 +39,7 @@ class Finding:
 
     @property
     def kind(self) -> str:
-        return told.kind(self.one.kind)
+        return kind_word(self.one.kind)
 
     @property
     def certainty(self) -> str:
@@ -79,7 +80,7 @@ class KeptHit:
 
     @property
     def kind(self) -> str:
-        return told.kind(self.one.kind)
+        return kind_word(self.one.kind)
 
     @property
     def path(self) -> str:

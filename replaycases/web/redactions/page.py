@@ -18,9 +18,10 @@ from replaycases.accounts.roles import DECIDES_REDACTION
 from replaycases.cases import claims, decisions, reading, redaction_policies, redaction_rows, returns, seen_spans
 from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case, DecisionKind, FixtureRevision, Redaction
+from replaycases.redaction import kind_words
 from replaycases.web import raw_reading, review_page, review_queue, revision_page
 from replaycases.web.gate_rows import GateRow
-from replaycases.web.redactions import bar, findings, loading, otherwise, rows, spans, told, turns
+from replaycases.web.redactions import bar, findings, loading, otherwise, rows, spans, turns
 from replaycases.web.redactions.loading import Read, Sides
 from replaycases.web.review_page import Asked
 from replaycases.web.scope import user_of
@@ -131,7 +132,7 @@ def _open(review: _Review, gates: list[GateRow] | None) -> dict[str, Any]:
         "kept": findings.kept(read),
         "kept_by": findings.kept_by(read.record.kept),
         "rules": findings.rules_of(sides.raw or sides.revision, redaction),
-        "replaced": told.counted(read.record.counts),
+        "replaced": kind_words.counted(read.record.counts),
         "facts": read.record.facts[: findings.FACTS_SHOWN],
         "more_facts": read.record.facts[findings.FACTS_SHOWN :],
         "to_read": _since(review),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replaycases.fixture.pointer import split
+from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.leaves import text_of
 from replaycases.web import document_rows
 from replaycases.web.document_rows import EVENTS, Part
@@ -231,7 +232,7 @@ def _mark(span: Span, seen: Collection[int]) -> Mark:
     seam = span.seam
     return Mark(
         number=span.number,
-        kind=told.kind(seam.kind) if seam else "left out",
+        kind=kind_word(seam.kind) if seam else "left out",
         detector=seam.detector if seam else "",
         certainty=told.CERTAINTIES.get(seam.certainty, "") if seam else "",
         path=told.path(seam.path) if seam else "",
@@ -244,7 +245,7 @@ def _open(at: OpenAt, seen: Collection[int]) -> Mark:
     one = at.one
     return Mark(
         number=at.number,
-        kind=told.kind(one.kind),
+        kind=kind_word(one.kind),
         detector=one.detector,
         certainty=told.CERTAINTIES.get(one.certainty, ""),
         path=told.path(one.place.path),

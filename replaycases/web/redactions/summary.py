@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from replaycases.accounts.models import User
 from replaycases.cases import redaction_rows, seen_spans
 from replaycases.cases.models import FixtureRevision, Redaction
-from replaycases.web.redactions import told
+from replaycases.redaction import kind_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Summary:
 
     @property
     def replaced(self) -> str:
-        return told.counted(self.redaction.counts)
+        return kind_words.counted(self.redaction.counts)
 
     @property
     def kept(self) -> int:

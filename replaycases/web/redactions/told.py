@@ -1,33 +1,14 @@
-"""Kinds, detectors, readings and what people decided, in words."""
+"""Detectors, readings and what people decided, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
+from replaycases.redaction.kind_words import KINDS
 from replaycases.redaction.placed import UNFIT
-from replaycases.redaction.places import Certainty, Kind
+from replaycases.redaction.places import Certainty
 
-KINDS: Final[Mapping[Kind, str]] = {
-    "secret": "secret",
-    "email": "e-mail",
-    "phone": "phone number",
-    "card": "card number",
-    "iban": "IBAN",
-    "ssn": "social security number",
-    "ip": "IP address",
-    "person": "name of a person",
-    "address": "postal address",
-    "organisation": "organisation",
-    "username": "user name",
-    "uuid": "UUID",
-    "id": "identifier",
-    "date": "date",
-    "url": "URL",
-    "opaque_id": "opaque token",
-    "text": "free text",
-    "blind": "could not be read",
-}
 MARKED: Final = tuple((kind, word) for kind, word in KINDS.items() if kind != "blind")
 """What somebody can say that a place is."""
 
@@ -45,16 +26,6 @@ _READINGS = {
     "base64url": "base64",
     "hex": "hexadecimal",
 }
-
-
-def kind(name: str) -> str:
-    return KINDS.get(name, name)  # type: ignore[call-overload,no-any-return]
-
-
-def counted(counts: Mapping[str, int]) -> str:
-    """How many values of each kind were replaced, most first."""
-    most_first = sorted(counts.items(), key=lambda item: -item[1])
-    return ", ".join(f"{count} {kind(name)}" for name, count in most_first) or "nothing"
 
 
 def path(names: tuple[str, ...]) -> str:

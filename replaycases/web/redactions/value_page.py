@@ -13,6 +13,7 @@ from django.shortcuts import render
 from replaycases.cases import redaction_rows, seen_spans
 from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case
+from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.views.tree import read as read_views
 from replaycases.web import raw_reading, revision_page
 from replaycases.web.redactions import loading, marked, page, pointing, rows, told
@@ -142,6 +143,6 @@ def _others(read: Read, line: Line) -> list[Choice]:
             if span.seam is None or span.number in own:
                 continue
             text = rows.text_at(other.redacted)[span.seam.new_start : span.seam.new_end][:60]
-            label = f"{told.kind(span.seam.kind)}: {text}"
+            label = f"{kind_word(span.seam.kind)}: {text}"
             found.setdefault(label, Choice(number=span.number, label=label))
     return list(found.values())[:OTHERS]
