@@ -359,6 +359,7 @@ def test_the_choice_of_steps_outlives_the_run_record(client: Client, capture: Ca
         ({"tool1-key": "id"}, "begins with /"),
         ({"tool1-key": "/id"}, "Name the action"),
         ({"tool1-action": "a", "tool1-rejected": "("}, "is not RE2"),
+        ({"tool1-action": "a", "tool1-rejected": '{"any": ["refused"]}'}, "This is a JSON object"),
         ({"tool1-action": "a", "tool1-guard_action": "b"}, "Name the action and the decision"),
     ],
 )

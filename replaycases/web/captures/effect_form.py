@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -29,11 +30,21 @@ def lines_of(text: str) -> list[str]:
 
 
 def validate_patterns(text: str) -> None:
+    """A JSON object is a pattern too, of a text that no answer holds: whoever pastes one means what stands in it."""
+    if _is_json_object(text):
+        raise forms.ValidationError("This is a JSON object. Write the patterns in it alone, one a line.")
     for number, pattern in enumerate(lines_of(text), 1):
         try:
             compile_pattern(pattern)
         except PatternInvalid as invalid:
             raise forms.ValidationError(f"Pattern {number} is not RE2: {invalid}") from None
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 NOTHING_SAID = Look(word="not said", css="look", icon="warn")
