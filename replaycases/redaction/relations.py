@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from replaycases.redaction.canonical import canonical
+from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.places import Kind, Place
 from replaycases.redaction.surrogates import dates
 from replaycases.redaction.surrogates.ids import split
@@ -63,10 +64,11 @@ class Fact:
     amount: int = 0
 
     def __str__(self) -> str:
-        shown = " and ".join(_name(place) for place in self.places[:_SHOWN])
+        named = Counter(_name(place) for place in self.places[:_SHOWN])
+        shown = " and ".join(name if times == 1 else f"{times} places of {name}" for name, times in named.items())
         more = f" and {len(self.places) - _SHOWN} more" if len(self.places) > _SHOWN else ""
         return _SENTENCES[self.relation].format(
-            kind=self.kind, places=shown + more, count=self.amount, days=abs(self.amount)
+            kind=kind_word(self.kind), places=shown + more, count=self.amount, days=abs(self.amount)
         )
 
 

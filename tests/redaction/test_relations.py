@@ -22,12 +22,17 @@ def _told(occurrences: list[Occurrence], relation: str) -> list[str]:
 
 def test_two_spellings_of_one_value_are_the_same() -> None:
     values = [_at("/a", "email", "Jane@corp.test"), _at("/b", "email", "jane@corp.test")]
-    assert _told(values, "equal") == ["the same email stands at /a and /b"]
+    assert _told(values, "equal") == ["the same e-mail stands at /a and /b"]
 
 
 def test_two_members_of_one_object_that_differ_are_told() -> None:
     values = [_at("/case/owner", "id", "u-1001"), _at("/case/requester", "id", "u-2002")]
-    assert _told(values, "different") == ["/case/owner and /case/requester are two different values of kind id"]
+    assert _told(values, "different") == ["/case/owner and /case/requester are two different values of kind identifier"]
+
+
+def test_two_values_at_one_place_are_told_as_two() -> None:
+    values = [_at("/text", "person", "Jane Doe"), _at("/text", "email", "jane.doe@corp.test")]
+    assert _told(values, "name") == ["2 places of /text hold the same name"]
 
 
 def test_ids_are_told_in_ascending_order() -> None:

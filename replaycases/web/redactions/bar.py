@@ -10,6 +10,7 @@ from replaycases.web.gate_rows import GateRow
 from replaycases.web.redactions.findings import Finding
 
 SQUARES = 40
+STEP = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,11 @@ class Seen:
     @property
     def left(self) -> int:
         return self.of - self.count
+
+    @property
+    def width(self) -> int:
+        """Of the drawing."""
+        return STEP * len(self.squares)
 
 
 def why_not(policy: str, seen: Seen | None, findings: Sequence[Finding], gates: Sequence[GateRow]) -> list[Reason]:
@@ -84,7 +90,7 @@ def _squares(total: int, seen: Collection[int]) -> list[Square]:
     found = []
     for index in range(count):
         share = range(index * total // count, (index + 1) * total // count)
-        found.append(Square(x=index * 8 + 0.5, seen=all(number in seen for number in share)))
+        found.append(Square(x=index * STEP + 0.5, seen=all(number in seen for number in share)))
     return found
 
 
