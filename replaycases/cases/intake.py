@@ -184,17 +184,20 @@ def add_control(
     detect: bytes | None = None,
     mutation: bytes | None = None,
     tool: str = "",
+    seen_revision: int | None = None,
 ) -> Control:
     """A control beside a revision, under a name that no other control of it has. `mutation` is a JSON Patch on the
     control after which it must still be a valid fixture. `tool` is the tool with an effect whose outcome it shows; it
-    may be left out where the revision has one or none. Verdicts that read the revision's controls are cleared: they
-    wait for replays of this one too, and pass nothing without them. Raises as `add_revision`."""
+    may be left out where the revision has one or none. `seen_revision` is the number of the current one from which it
+    was written. Verdicts that read the revision's controls are cleared: they wait for replays of this one too, and pass
+    nothing without them. Raises as `add_revision`."""
     policies.require(revision.case, actor, "add_control")
     upload = _upload(fixture, detect)
     mutated = _mutated(fixture, mutation) if mutation is not None else None
     shown = _tool_shown(revision, upload.loaded, tool)
     with transaction.atomic():
         case = policies.require_locked(revision.case, actor, "add_control")
+        _require_current(case, seen_revision, did="wrote from")
         free = _free_name(revision, name)
         _require_other(revision, upload.loaded)
         ends = _ends(case, end_of_more(case))
@@ -243,12 +246,16 @@ def _looked_at(project: Project, case: Case | None, upload: _Upload) -> _Upload:
     return replace(upload, look=redaction_scans.look_at(project, case, upload.fixture, upload.detect))
 
 
+def _require_current(case: Case, seen: int | None, *, did: str) -> None:
+    if seen is not None and seen != (number := case.current_revision.number if case.current_revision else 0):
+        raise policies.SeenAnother(f"Revision {number} is the current one, and you {did} {seen}. Look again.")
+
+
 def _require_new(
     case: Case, loaded: Fixture, before: FixtureRevision | None, seen: int | None, *, recorded: bool
 ) -> None:
+    _require_current(case, seen, did="edited")
     number = before.number if before else 0
-    if seen not in (None, number):
-        raise policies.SeenAnother(f"Revision {number} is the current one, and you edited {seen}. Look again.")
     if case.case_id and loaded.case_id != case.case_id:
         raise ValidationError({"fixture": "The fixture names another case; a revision keeps the case_id."})
     if before and not (recorded or is_non_replayable(loaded)) and fixtures.is_non_replayable(before):

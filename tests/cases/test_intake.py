@@ -260,6 +260,14 @@ def shown(actor: User, revision: FixtureRevision, fixture: bytes, tool: str) -> 
     return control.tool
 
 
+def test_a_control_that_was_written_from_another_revision_is_refused(actor: User, case: Case) -> None:
+    revision = factories.revision(case)
+    said = {"name": "c", "outcome_type": OutcomeType.SUCCESS, "fixture": factories.fixture(case_id="c")}
+    with pytest.raises(policies.SeenAnother, match="Revision 1 is the current one, and you wrote from 2"):
+        intake.add_control(actor, revision=revision, seen_revision=2, **said)
+    assert intake.add_control(actor, revision=revision, seen_revision=1, **said).name == "c"
+
+
 def test_a_control_is_about_the_only_tool_that_has_an_effect(actor: User) -> None:
     revision = factories.revision(opened(actor, fixture=effects("pay")))
     assert revision.effectful_tools == ["pay"]
