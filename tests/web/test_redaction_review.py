@@ -214,8 +214,8 @@ def test_a_script_is_told_how_much_is_left(reviewing: Client, made: Case) -> Non
 
 
 def test_a_page_is_read_only_once_nothing_of_it_is_folded(reviewing: Client) -> None:
-    assert "the 2 places of this page" in told(reviewing.get(PAGE))
-    assert "the 3 places of this page" in told(reviewing.get(PAGE, {"show": "all"}))
+    assert "I have looked at the 2 places of this page" in told(reviewing.get(PAGE))
+    assert "I have looked at this page" in told(reviewing.get(PAGE, {"show": "all"}))
 
 
 def test_what_the_redaction_does_not_have_is_not_seen(reviewing: Client, made: Case) -> None:
