@@ -32,6 +32,7 @@ def raw_fixture(**changes: object) -> bytes:
         "tool": "refund.lookup",
         "arguments": {"order": CANARY},
         "outcome": {"type": "result", "value": {"state": CANARY}},
+        "effect": {"action": "look_up", "accepted": True},
     }
     claim = {
         "id": "completed",

@@ -138,10 +138,9 @@ class NewCaseForm(StatementForm, ProjectForm):
         return said
 
 
-class ControlForm(StyledForm):
-    """A neighbouring case for the current revision. The mutation is required: a control that was never seen to fail
-    is not passed, whatever its runs say. The tool is asked for where `revision` has several with an effect; the only
-    one is taken without asking."""
+class NamedControlForm(StyledForm):
+    """What a control is about. The tool is asked for where `revision` has several with an effect; the only one is taken
+    without asking."""
 
     name = forms.CharField(
         max_length=texts.NAME_CAP, help_text="What happens in it. Example: confirmed before the timeout."
@@ -150,12 +149,6 @@ class ControlForm(StyledForm):
         choices=OutcomeType.choices, label="Kind of outcome", help_text="How the recorded dependency ends in it."
     )
     tool = forms.ChoiceField(label="Tool", help_text="Whose outcome that is.")
-    fixture = forms.FileField(validators=[validate_size], help_text="Fixture JSON on which the new version must hold.")
-    mutation = forms.FileField(
-        validators=[validate_size],
-        help_text="A JSON Patch on its recorded answers. Once applied, the new version must fail it.",
-    )
-    detect = detect_field()
 
     def __init__(self, *args: Any, revision: FixtureRevision | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -164,6 +157,18 @@ class ControlForm(StyledForm):
             del self.fields["tool"]
         else:
             self.fields["tool"].choices = [("", "Choose the tool"), *((tool, tool) for tool in tools)]  # type: ignore[attr-defined]
+
+
+class ControlForm(NamedControlForm):
+    """A neighbouring case for the current revision. The mutation is required: a control that was never seen to fail
+    is not passed, whatever its runs say."""
+
+    fixture = forms.FileField(validators=[validate_size], help_text="Fixture JSON on which the new version must hold.")
+    mutation = forms.FileField(
+        validators=[validate_size],
+        help_text="A JSON Patch on its recorded answers. Once applied, the new version must fail it.",
+    )
+    detect = detect_field()
 
 
 class ArchiveForm(ProjectForm):

@@ -7,13 +7,30 @@ from typing import Any
 from django import forms
 
 from replaycases.accounts.models import User
-from replaycases.cases import texts
-from replaycases.cases.models import Case
-from replaycases.web.forms import StyledForm, detect_field, validate_size
+from replaycases.cases import neighbours, texts
+from replaycases.cases.models import Case, FixtureRevision
+from replaycases.web.forms import NamedControlForm, StyledForm, detect_field, validate_size
 from replaycases.web.members import members_of
 
 EDITED_BYTES = 1_000_000
 """A larger document is not put into a page to be edited: it is uploaded."""
+
+
+def json_field(label: str, *, rows: int, required: bool = True, help_text: str = "") -> forms.CharField:
+    """A document that is edited as text."""
+    return forms.CharField(
+        required=required,
+        strip=False,
+        max_length=EDITED_BYTES,
+        label=label,
+        help_text=help_text,
+        widget=forms.Textarea(attrs={"rows": rows, "class": "input mono", "spellcheck": "false", "wrap": "off"}),
+    )
+
+
+def bytes_of(text: str) -> bytes:
+    """What was typed. A browser sends text with its own line ends; JSON strings hold none."""
+    return text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")
 
 
 class RevisionForm(StyledForm):
@@ -21,13 +38,7 @@ class RevisionForm(StyledForm):
     revision it was started from."""
 
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
-    text = forms.CharField(
-        required=False,
-        strip=False,
-        max_length=EDITED_BYTES,
-        label="Fixture as JSON",
-        widget=forms.Textarea(attrs={"rows": 28, "class": "input mono", "spellcheck": "false", "wrap": "off"}),
-    )
+    text = json_field("Fixture as JSON", rows=28, required=False)
     fixture = forms.FileField(
         required=False, validators=[validate_size], label="Fixture file", help_text="JSON, schema 1.0 or 2.0."
     )
@@ -61,12 +72,38 @@ class RevisionForm(StyledForm):
         return said
 
     def document(self) -> bytes:
-        """The bytes that were sent. A browser sends text with its own line ends; JSON strings hold none."""
+        """The bytes that were sent."""
         said = self.cleaned_data
         if said["fixture"]:
             data: bytes = said["fixture"].read()
             return data
-        return str(said["text"]).replace("\r\n", "\n").encode("utf-8", "surrogatepass")
+        return bytes_of(said["text"])
+
+
+class WrittenControlForm(NamedControlForm):
+    """A control as text, written from the revision with the number `seen`. Of which tool and kind it is was chosen
+    before; what was put where only its author can know is refused as long as it stands there."""
+
+    seen = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    text = json_field("Fixture as JSON", rows=28)
+    mutation = json_field(
+        "Mutation as JSON Patch",
+        rows=14,
+        help_text="On recorded answers alone. Once applied, the fixed version must violate one of the checks.",
+    )
+
+    def __init__(self, *args: Any, revision: FixtureRevision, **kwargs: Any) -> None:
+        super().__init__(*args, revision=revision, **kwargs)
+        for name in ("outcome_type", "tool"):
+            if name in self.fields:
+                self.fields[name].widget = forms.HiddenInput()
+
+    def clean_text(self) -> str:
+        text = str(self.cleaned_data["text"]).replace("\r\n", "\n")
+        left = neighbours.unfilled(text)
+        if left:
+            raise forms.ValidationError([f"Line {line} still says “{said}”." for line, said in left])
+        return text
 
 
 class CommentForm(StyledForm):

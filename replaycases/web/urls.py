@@ -88,6 +88,7 @@ urlpatterns = [
         name="comparison_cancellation",
     ),
     path("cases/<case_id:case_id>/controls/", controls.add_control, name="control_list"),
+    path("cases/<case_id:case_id>/controls/new/", controls.new_control, name="new_control"),
     path("cases/<case_id:case_id>/controls/<uuid:pk>/approval/", reviews.control_approval, name="control_approval"),
     path("cases/<case_id:case_id>/controls/<uuid:pk>/document/", revisions.control_document, name="control_document"),
     path("cases/<case_id:case_id>/controls/<uuid:pk>/mutation/", revisions.control_mutation, name="control_mutation"),

@@ -83,6 +83,7 @@ RAW_PAGES = (
     "/cases/RC-1/revisions/2/",
     "/cases/RC-1/revisions/2/differences/",
     "/cases/RC-1/revisions/new/",
+    "/cases/RC-1/controls/new/?call=1&outcome=success",
     "/cases/RC-1/comparisons/1/",
     "/runs/RC/1/",
     "/cases/RC-1/",
@@ -139,7 +140,7 @@ def test_the_form_for_a_control_has_no_fault_open_or_refused(
     factories.case(project, everyone)
     made = signed_in(browser, live_server.url, everyone)
     page = made.open("/cases/RC-1/")
-    page.get_by_text("Add a control").click()
+    page.get_by_text("Upload a control").click()
     page.get_by_label("Name").fill("confirmed")
     for label in ("Fixture", "Mutation"):
         page.get_by_label(label, exact=True).set_input_files({"name": "f", "mimeType": "text/plain", "buffer": b"{}"})

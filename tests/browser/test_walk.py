@@ -83,7 +83,7 @@ def capture(page: Page, files: Path) -> None:
     expect(page.get_by_text("RC-1 is open.")).to_be_visible()
     expect(stage(page)).to_contain_text("Quarantined")
     controls = panel(page, "Controls")
-    controls.get_by_text("Add a control", exact=True).click()
+    controls.get_by_text("Upload a control", exact=True).click()
     controls.get_by_label("Name").fill("confirmed")
     controls.get_by_label("Kind of outcome").select_option(value="success")
     controls.get_by_label("Fixture", exact=True).set_input_files(files / "control.json")

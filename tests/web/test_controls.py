@@ -153,6 +153,7 @@ def test_only_who_may_add_a_control_is_offered_the_form(client: Client, case: Ca
         client.force_login(factories.person(case.project, role))
         html = page(client)
         assert ("Add the control" in html) is (role in ADDS_CONTROLS), role
+        assert ('href="/cases/RC-1/controls/new/"' in html) is (role in ADDS_CONTROLS), role
         assert ("You cannot add a control. This needs the role" in html) is (role not in ADDS_CONTROLS), role
 
 

@@ -46,6 +46,7 @@ PAGES = (
     "/cases/RC-1/revisions/1/?at=/events/0/outcome",
     "/cases/RC-1/revisions/2/differences/",
     "/cases/RC-1/revisions/new/",
+    "/cases/RC-1/controls/new/",
     "/cases/RC-1/promotion/",
     "/cases/RC-1/promotion/?to=compatibility",
     "/cases/RC-1/demotion/",

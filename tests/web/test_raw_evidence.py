@@ -27,6 +27,7 @@ QUERIES = {
     "revision_differences": ("?from=1", "?from=2"),
     "case_timeline": ("?action=revision.added",),
     "capture_run": ("?at=1", "?at=2"),
+    "new_control": ("?call=1&outcome=success",),
     "redaction_review": ("?show=all", "?open=0", "?page=2"),
 }
 # Where it stands for a reader, in the words of the routes. Every other route never shows it.
@@ -45,9 +46,9 @@ SHOWS = {
     "run",
     "run_manifest",
 }
-# Beside it, by roles that write: a draft, and the text of a revision to be edited.
+# Beside it, by roles that write: a draft, the text of a revision to be edited, and of a control that begins as one.
 WRITES = {
-    Role.RESPONDER: {"capture_draft", "new_revision"},
+    Role.RESPONDER: {"capture_draft", "new_control", "new_revision"},
     Role.PRIVACY_REVIEWER: {"new_revision"},
     Role.SECURITY_OWNER: set(),
 }

@@ -75,6 +75,7 @@ WHO: dict[str, frozenset[Role]] = {
     "comparison_list": REQUESTS_REPLAYS,
     "comparison_cancellation": REQUESTS_REPLAYS,
     "control_list": ADDS_CONTROLS,
+    "new_control": ADDS_CONTROLS,
     "control_approval": DECIDES_REDACTION,
     "new_revision": ADDS_REVISIONS,
     "revision_comments": COMMENTS,
