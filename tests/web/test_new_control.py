@@ -181,6 +181,18 @@ def test_without_a_tool_that_has_an_effect_the_page_says_what_to_do(
     assert "/cases/RC-1/#controls" in html
 
 
+def test_a_tool_that_only_an_alternative_calls_has_no_recorded_call(
+    signed_in: Client, project: Project, everyone: User
+) -> None:
+    [event] = json.loads(factories.fixture())["events"]
+    other = {key: event[key] for key in ("arguments", "outcome")}
+    other |= {"tool": "refund.create", "effect": {"action": "refund", "accepted": True}, "origin": "authored"}
+    factories.case(project, everyone, factories.fixture(events=[{**event, "alternatives": [other]}]))
+    html = words(signed_in.get(NEW))
+    assert "No recorded call has an effect" in html
+    assert "Write one" not in html
+
+
 def test_what_is_too_large_for_a_page_is_made_by_hand(signed_in: Client, project: Project, everyone: User) -> None:
     factories.case(project, everyone, acting(input={"note": "y" * 1_100_000}))
     for address in (NEW, WRITE):
