@@ -131,7 +131,8 @@ def provenance(facts: Facts) -> Found:
 
 
 def authored_answers(facts: Facts) -> Found:
-    """Answers that nobody recorded are confirmed by who owns the dependency, in what they said last of the revision."""
+    """Answers that the recording does not hold are confirmed by who owns the dependency, in what they said last of the
+    revision."""
     revision, said = current(facts), facts.snapshot.dependency
     if not revision.authored_answers:
         return not_applicable("Every answer of the fixture was recorded.")

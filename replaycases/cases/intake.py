@@ -37,6 +37,7 @@ from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture, is_non_replayable
 from replaycases.fixture.stated_effects import effectful_tools, unstated_tools
 from replaycases.fixture.timeouts import timeouts_of
+from replaycases.fixture.unrecorded import unrecorded_answers
 from replaycases.replay.controls import MutationInvalid, mutate
 
 
@@ -352,7 +353,7 @@ def _add(
         unstated_tools=unstated_tools(loaded),
         said_to_read=None if said_to_read is None else list(said_to_read),
         non_replayable=is_non_replayable(loaded),
-        authored_answers=sum(other.origin == "authored" for event in loaded.events for other in event.alternatives),
+        authored_answers=unrecorded_answers(loaded),
         timeouts=[found.as_dict() for found in timeouts_of(loaded)[:MOST_TIMEOUTS]],
         recorded_commit=recording_ages.commit_of(loaded),
         changed=changed,

@@ -20,15 +20,15 @@ from tests.factories import People
 pytestmark = pytest.mark.django_db
 
 
-def authored(**changes: Any) -> bytes:
-    """A fixture with one answer that nobody recorded."""
+def authored(*, origin: str = "authored", **changes: Any) -> bytes:
+    """A fixture with one answer that nobody recorded, whatever it says of its origin."""
     document = json.loads(factories.fixture(**changes))
     document["events"][0]["alternatives"] = [
         {
             "tool": "refund.status",
             "arguments": {"order": "o-1"},
             "outcome": {"type": "result", "value": {"state": "unknown"}},
-            "origin": "authored",
+            "origin": origin,
         }
     ]
     return json.dumps(document).encode()
@@ -87,6 +87,13 @@ def test_a_revision_counts_the_answers_that_nobody_recorded(of: People) -> None:
     assert factories.revision(case).authored_answers == 1
     intake.add_revision(of.responder, case=case, fixture=factories.fixture())
     assert factories.revision(factories.fresh(case)).authored_answers == 0
+
+
+def test_a_word_does_not_make_an_answer_a_recorded_one(of: People, vendor: User) -> None:
+    case = factories.case(of.project, of.responder, authored(origin="recorded"))
+    assert gate(of, case) == "unsatisfied"
+    state(vendor, case, authored_confirmed=True)
+    assert gate(of, case) == "satisfied"
 
 
 def test_recorded_answers_need_nobody(of: People, vendor: User) -> None:

@@ -25,8 +25,9 @@ class FixtureRevision(models.Model):
     the tools of its calls, alternatives included, that have an effect, `unstated_tools` those of which no call says
     whether it has one, `said_to_read` those of which its draft said that they only read, None where it came of none;
     `non_replayable` is what the fixture says of itself (None, as `unstated_tools`, for revisions from before they were
-    kept); `authored_answers` is how many alternatives nobody recorded; `timeouts` are the findings of fixture.timeouts
-    about its first MOST_TIMEOUTS calls that ran out of time; `recorded_commit` is that of the code that recorded it, ""
+    kept); `authored_answers` is how many alternatives its recording does not hold, for revisions from before that was
+    looked at how many say so; `timeouts` are the findings of fixture.timeouts about its first MOST_TIMEOUTS calls that
+    ran out of time; `recorded_commit` is that of the code that recorded it, ""
     where it does not say; `changed` says in words what its author changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

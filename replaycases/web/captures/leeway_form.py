@@ -17,7 +17,7 @@ from replaycases.web.forms import StyledForm
 JSON = Any
 ORIGINS = (
     ("authored", "written by hand: nobody recorded this answer, and the dependency's owner confirms it"),
-    ("recorded", "recorded: the dependency answered so in another run"),
+    ("recorded", "recorded in another run: its owner confirms that, unless this run holds the same call and answer"),
 )
 ANY_JSON = (dict, list, str, int, float, bool)
 
