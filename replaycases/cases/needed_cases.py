@@ -55,7 +55,16 @@ from replaycases.cases.tallies import READY
 MOST = 25
 
 Section = Literal[
-    "uncontained", "reviews", "waivers", "expectations", "returned", "drafts", "ready", "expiring", "flagged"
+    "uncontained",
+    "reviews",
+    "waivers",
+    "expectations",
+    "returned",
+    "drafts",
+    "reproductions",
+    "ready",
+    "expiring",
+    "flagged",
 ]
 ROLES: Mapping[Section, frozenset[Role]] = {
     "uncontained": may.CONFIRMS_CONTAINMENT,
@@ -64,6 +73,7 @@ ROLES: Mapping[Section, frozenset[Role]] = {
     "expectations": may.DECIDES_EXPECTATION,
     "returned": may.ADDS_REVISIONS,
     "drafts": may.SUBMITS,
+    "reproductions": may.REQUESTS_REPLAYS,
     "ready": may.PROMOTES,
     "expiring": may.READS_QUARANTINED_EVIDENCE,
     "flagged": may.REVIEWS_AGAIN,
@@ -86,8 +96,8 @@ COLUMNS = (
 @dataclass(frozen=True, kw_only=True)
 class CaseRow:
     """One case of a list. `own_work`: the person captured or edited it. `why` is the newest open flag's reason, for a
-    flagged case, what was returned, for a returned one, how many findings somebody would let stand, or what a draft
-    waits for (`_NEXT_STEP`)."""
+    flagged case, what was returned, for a returned one, how many findings somebody would let stand, or what a draft,
+    and what is to be marked as reproduced, waits for (`_next_step`)."""
 
     readable_id: str
     title: str
@@ -157,7 +167,7 @@ def _arms(asker: Asker, projects: Mapping[Section, Sequence[UUID]], most: int) -
 def _arm(name: Section, asker: Asker, projects: Sequence[UUID], most: int) -> QuerySet[Case, Any]:
     """The first of the cases that the section chooses, with what a list shows of them."""
     chosen = _CHOSEN[name](asker, projects)
-    if name in ("reviews", "drafts"):
+    if name in ("reviews", "drafts", "reproductions"):
         # Chosen first: else the database would look up for every case what stands beside the few that are shown.
         chosen = Case.objects.filter(pk__in=chosen.values("pk")[:most]).order_by()
     number = FixtureRevision.objects.filter(pk=OuterRef("current_revision")).order_by().values("number")
@@ -173,7 +183,9 @@ def _arm(name: Section, asker: Asker, projects: Sequence[UUID], most: int) -> Qu
 
 def _why(name: Section, asker: Asker) -> Subquery | Value | models.Case:
     if name == "drafts":
-        return _NEXT_STEP
+        return _next_step("submission")
+    if name == "reproductions":
+        return _next_step("reproduction")
     if name == "waivers":
         count = _waiting(asker).filter(case=OuterRef("pk")).order_by().values("case").annotate(count=Count("pk"))
         return Subquery(count.values(said=Cast("count", CharField())), output_field=CharField())
@@ -184,6 +196,19 @@ def _why(name: Section, asker: Asker) -> Subquery | Value | models.Case:
         returned = _returned(OuterRef("current_revision")).order_by("-decided_at")
         return Subquery(returned.values("kind")[:1], output_field=CharField())
     return Value("", output_field=CharField())
+
+
+def _next_step(seen: str) -> models.Case:
+    """What the case waits for; it is `seen` once the affected version was seen to fail."""
+    return models.Case(
+        When(current_revision=None, then=Value("fixture")),
+        When(_UNCONTAINED, then=Value("containment")),
+        When(latest_comparison=None, then=Value("confirmation")),
+        When(latest_comparison__computed_at=None, then=Value("running")),
+        When(latest_comparison__old_red=True, then=Value(seen)),
+        default=Value("red"),
+        output_field=CharField(),
+    )
 
 
 def _returned(revision: OuterRef) -> QuerySet[Decision]:
@@ -254,6 +279,12 @@ def _drafts(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     return own.order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since")
 
 
+def _reproductions(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """Redaction and expectation are approved. Whether every gate is open is computed on the case's page."""
+    approved = Case.objects.filter(stage=Stage.REDACTION_APPROVED, expectation_approved=True, project__in=projects)
+    return approved.order_by("created_at", "number")  # as an index has them
+
+
 def _ready(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     return Case.objects.filter(READY, project__in=projects).order_by("stage_since")
 
@@ -274,20 +305,12 @@ _CHOSEN = {
     "expectations": _expectations,
     "returned": _returned_to,
     "drafts": _drafts,
+    "reproductions": _reproductions,
     "ready": _ready,
     "expiring": _expiring,
     "flagged": _flagged,
 }
 _UNCONTAINED = Q(security_incident=True, contained_at=None)
-_NEXT_STEP = models.Case(
-    When(current_revision=None, then=Value("fixture")),
-    When(_UNCONTAINED, then=Value("containment")),
-    When(latest_comparison=None, then=Value("confirmation")),
-    When(latest_comparison__computed_at=None, then=Value("running")),
-    When(latest_comparison__old_red=True, then=Value("submission")),
-    default=Value("red"),
-    output_field=CharField(),
-)
 _EXPECTATION_WAITS = Q(
     stage__in=(Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED),
     expectation_approved=False,

@@ -51,7 +51,7 @@ def rules_for(event: AuditEvent) -> tuple[Rule, ...]:
 
 def subject_of(event: AuditEvent, rule: Rule) -> str:
     """Events of one case and rule tell the same if their subject is the same; "" is the case as it stands now."""
-    return "" if rule in (_redaction_waits, _expectation_waits, _verdict_changed) else event.object_id
+    return "" if rule in _OF_CASE else event.object_id
 
 
 def _of(event: AuditEvent) -> Case:
@@ -78,6 +78,20 @@ def _expectation_waits(event: AuditEvent) -> Notice | None:
         kind=NotificationKind.REVIEW_WANTED,
         text="an expectation waits for its approval.",
         occasion=f"event:{event.sequence}:expectation",
+    )
+
+
+def _reproduction_waits(event: AuditEvent) -> Notice | None:
+    """Both approvals stand: the case is marked by hand, once the gates are open."""
+    case = _of(event)
+    if case.stage != Stage.REDACTION_APPROVED or not case.expectation_approved:
+        return None
+    markers = recipients.with_role(case, may.REQUESTS_REPLAYS)
+    return Notice(
+        people=(recipients.owners(case, Boundary.WORKFLOW) & markers) or markers,
+        kind=NotificationKind.REVIEW_WANTED,
+        text="redaction and expectation are approved, and it waits to be marked as reproduced.",
+        occasion=f"event:{event.sequence}:reproduction",
     )
 
 
@@ -184,6 +198,7 @@ def _finding_waits(event: AuditEvent) -> Notice | None:
     )
 
 
+_OF_CASE: tuple[Rule, ...] = (_redaction_waits, _expectation_waits, _reproduction_waits, _verdict_changed)
 _WAITS: tuple[Rule, ...] = (_redaction_waits, _expectation_waits)
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "case.created": (_uncontained,),
@@ -194,6 +209,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "case.back_in_review": _WAITS,
     "revision.added": _WAITS,
     "control.added": (_control_waits,),
+    "redaction.approved": (_reproduction_waits,),
+    "expectation.approved": (_reproduction_waits,),
     "redaction.returned": (_returned,),
     "expectation.returned": (_returned,),
     "comparison.computed": (_verdict_changed,),

@@ -96,8 +96,8 @@ def _counted(count: int, one: str, many: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DraftStep:
-    """What to do next with a draft and where; `label` is "" where the person can only wait."""
+class Step:
+    """What a case waits for, and what is done about it where; `label` is "" where the person can only wait."""
 
     told: str
     label: str
@@ -105,15 +105,14 @@ class DraftStep:
     place: str = ""
 
 
-DRAFT_STEPS: Mapping[str, DraftStep] = {
-    "fixture": DraftStep(told="It has no fixture yet.", label="Add the fixture", route="new_revision"),
-    "containment": DraftStep(told="The security owner confirms containment first.", label=""),
-    "confirmation": DraftStep(
-        told="Replay the affected version: is the failure seen?", label="Replay it", place="#request"
-    ),
-    "running": DraftStep(told="Its replays have not ended yet.", label=""),
-    "red": DraftStep(told="The affected version was not seen to fail.", label="Look why"),
-    "submission": DraftStep(told="The failure was seen.", label="Submit it", place="#next"),
+WAITS_FOR: Mapping[str, Step] = {
+    "fixture": Step(told="It has no fixture yet.", label="Add the fixture", route="new_revision"),
+    "containment": Step(told="The security owner confirms containment first.", label=""),
+    "confirmation": Step(told="Replay the affected version: is the failure seen?", label="Replay it", place="#request"),
+    "running": Step(told="Its replays have not ended yet.", label=""),
+    "red": Step(told="The affected version was not seen to fail.", label="Look why"),
+    "submission": Step(told="The failure was seen.", label="Submit it", place="#next"),
+    "reproduction": Step(told="The affected version was seen to fail.", label="Mark it", place="#next"),
 }
 
 
@@ -127,7 +126,7 @@ class Row:
     waited: str
     next: str
     why: str
-    step: DraftStep | None
+    step: Step | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +172,7 @@ def _row(case: CaseRow) -> Row:
         waited=span(now - case.stage_since),
         next=LaneName.BLOCKING.value if case.lane else LaneName.NONBLOCKING.value,
         why=_REASONS.get(case.why, case.why.replace("_", " ")),
-        step=DRAFT_STEPS.get(case.why),
+        step=WAITS_FOR.get(case.why),
     )
 
 

@@ -87,12 +87,12 @@ def in_hours(hours: int) -> Any:
     [
         (Role.VIEWER, set()),
         (Role.ADMINISTRATOR, set()),
-        (Role.RESPONDER, {"returned", "drafts", "expiring"}),
-        (Role.WORKFLOW_ENGINEER, {"returned"}),
+        (Role.RESPONDER, {"returned", "drafts", "reproductions", "expiring"}),
+        (Role.WORKFLOW_ENGINEER, {"returned", "reproductions"}),
         (Role.PRIVACY_REVIEWER, {"reviews", "waivers", "returned", "expiring"}),
         (Role.SECURITY_OWNER, {"uncontained", "waivers", "expiring"}),
         (Role.INCIDENT_OWNER, {"expectations", "flagged"}),
-        (Role.QA, {"ready", "flagged"}),
+        (Role.QA, {"reproductions", "ready", "flagged"}),
     ],
 )
 def test_a_person_sees_the_lists_of_their_roles(project: Project, role: Role, sections: set[str]) -> None:
@@ -241,6 +241,34 @@ def test_nobody_is_asked_for_the_expectation_that_they_stated_themselves(case: C
     StatementEdit.objects.create(case=case, editor=owner)
     StatementEdit.objects.create(case=case, editor=factories.person(case.project, Role.INCIDENT_OWNER))
     assert ids(owner, "expectations") == []
+
+
+@pytest.mark.parametrize("role", [Role.WORKFLOW_ENGINEER, Role.RESPONDER, Role.QA])
+def test_what_is_approved_waits_for_who_may_mark_it_as_reproduced(case: Case, role: Role) -> None:
+    person = factories.person(case.project, role)
+    now(case, stage=Stage.IN_REVIEW, expectation_approved=True)
+    assert ids(person, "reproductions") == []
+    now(case, stage=Stage.REDACTION_APPROVED, expectation_approved=False)
+    assert ids(person, "reproductions") == []  # it waits for the incident owner
+    now(case, expectation_approved=True)
+    assert ids(person, "reproductions") == ["RC-1"]
+    now(case, stage=Stage.REPRODUCED)
+    assert ids(person, "reproductions") == []
+
+
+def test_what_is_to_be_marked_as_reproduced_says_whether_the_failure_was_seen(project: Project) -> None:
+    of = factories.people(project)
+    case = now(factories.case(project, of.responder), stage=Stage.REDACTION_APPROVED, expectation_approved=True)
+
+    def step() -> str:
+        return needs.of(of.engineer).lists["reproductions"][0].why
+
+    assert step() == "confirmation"
+    factories.describe(of, case)
+    factories.replayed(of, case)
+    assert step() == "reproduction"
+    Comparison.objects.update(old_red=False)
+    assert step() == "red"
 
 
 @pytest.mark.parametrize(

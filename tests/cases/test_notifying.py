@@ -99,6 +99,23 @@ def test_who_lost_the_role_or_left_the_project_is_not_told(
     assert not Notification.objects.exists()
 
 
+@pytest.mark.parametrize("last", ["redaction.approved", "expectation.approved"])
+def test_a_case_with_both_approvals_tells_who_may_mark_it_as_reproduced(
+    case: Case, project: Project, owner: User, last: str
+) -> None:
+    engineer, qa = factories.person(project, Role.WORKFLOW_ENGINEER), factories.person(project, Role.QA)
+    Case.objects.update(stage="redaction_approved")
+    happened(case, last, owner)
+    notifying.look()
+    assert told(qa) == []
+    Case.objects.update(expectation_approved=True)
+    CaseOwner.objects.create(case=case, boundary=Boundary.WORKFLOW, user=engineer)
+    happened(case, last, owner)
+    notifying.look()
+    said = "RC-1: redaction and expectation are approved, and it waits to be marked as reproduced."
+    assert (told(engineer), told(qa), told(owner)) == ([said], [], [])
+
+
 def test_a_returned_revision_tells_its_author(case: Case, responder: User, reviewer: User) -> None:
     happened(case, "redaction.returned", reviewer, factories.revision(case))
     notifying.look()

@@ -45,6 +45,8 @@ def filled(case: Case, person: User) -> None:
     set_to(case, stage=Stage.IN_REVIEW, evidence_expires_at=soon, flagged=True)
     ready = factories.case(case.project, case.created_by, factories.fixture(case_id="ready"))
     set_to(ready, stage=Stage.REPRODUCED, verdict="verified_red_to_green", lane=LaneName.NONBLOCKING)
+    approved = factories.case(case.project, case.created_by, factories.fixture(case_id="approved"))
+    set_to(approved, stage=Stage.REDACTION_APPROVED, expectation_approved=True)
     now = timezone.now()
     Proposal.objects.create(
         case=case,
@@ -77,6 +79,7 @@ def test_every_list_is_shown_to_who_has_every_role(responders_case: Case, everyo
         "Expectations waiting for your approval",
         "A second person is needed",
         "Your cases whose verdict changed",
+        "To be marked as reproduced",
         "Ready to be looked at for promotion",
         "You administer",
         "Lane health",
@@ -130,6 +133,14 @@ def test_a_draft_leads_to_its_next_step(project: Project) -> None:
     assert "No decision waits" not in html
     set_to(case, current_revision=None)
     assert 'href="/cases/RC-1/revisions/new/">Add the fixture<' in page(responder)
+
+
+def test_an_approved_case_leads_to_what_is_left_until_it_is_reproduced(responders_case: Case, project: Project) -> None:
+    set_to(responders_case, stage=Stage.REDACTION_APPROVED, expectation_approved=True)
+    html = page(factories.person(project, Role.WORKFLOW_ENGINEER))
+    assert headings(html)[0] == "To be marked as reproduced"
+    assert 'href="/cases/RC-1/#request">Replay it<' in html
+    assert "No decision waits" not in html
 
 
 def test_a_proposal_leads_to_where_it_is_decided(responders_case: Case, everyone: User) -> None:
