@@ -27,8 +27,9 @@ from replaycases.cases.models import (
     RedactionRule,
 )
 from replaycases.cases.policies import InvalidTransition, SeenAnother
+from replaycases.fixture.pointer import resolve, split
 from replaycases.fixture.strict_json import parse
-from replaycases.redaction.leaves import leaves
+from replaycases.redaction.leaves import leaves, text_of
 from replaycases.redaction.places import Kind
 from replaycases.redaction.record import Open, Record, read_record, rescan
 from replaycases.redaction.scan import DETECTORS_VERSION
@@ -91,18 +92,18 @@ def _mapped(case: Case) -> QuerySet[Redaction]:
 
 
 def look_at(project: Project, case: Case | None, fixture: bytes, detect: bytes | None) -> Look:
-    """Read a document that was not redacted just now. No lock is held: `keep` refuses what was outrun. What stands in
-    an approved revision of the case was seen by a person and is no finding again."""
-    policy, case_key = redaction_policies.current(project), key_of(case)
+    """Read a document that was not redacted just now. No lock is held: `keep` refuses what was outrun. What was found
+    in an approved revision of the case when it was approved was seen by a person and is no finding again."""
+    scanner = _scanner(project, case)
     documents = [parse(data) for data in (fixture, detect) if data is not None]
-    records = [_rescan(one, case_key, policy) for one in documents]
-    left, waived = _not_accepted(case, records, case_key, policy)
+    records = [scanner.scan(one) for one in documents]
+    left, waived = _not_accepted(case, records, scanner)
     return Look(
         record=replace(records[0], open=left),
         leaves=leaves_in(documents[0]),
-        case_key=case_key,
-        key_from=case_key.kept,
-        policy=policy,
+        case_key=scanner.case_key,
+        key_from=scanner.case_key.kept,
+        policy=scanner.policy,
         waived=waived,
     )
 
@@ -119,24 +120,63 @@ def require_nothing_in(control: Control) -> None:
 
 def open_in(control: Control) -> tuple[Open, ...]:
     """What must go of a control before its bytes are shown: in its fixture, its detect rules and its mutation. What
-    stands in the approved revision beside it was seen there. Raises EvidenceDestroyed."""
+    was found in the approved revision beside it was seen there. Raises EvidenceDestroyed."""
     case = control.revision.case
-    policy, case_key = redaction_policies.current(case.project), key_of(case)
+    scanner = _scanner(case.project, case)
     held = [payload for payload in (control.payload, control.detect, control.mutation) if payload is not None]
-    records = [_rescan(parse(evidence.read(payload)), case_key, policy) for payload in held]
-    return _not_accepted(case, records, case_key, policy)[0]
+    records = [scanner.scan(parse(evidence.read(payload))) for payload in held]
+    return _not_accepted(case, records, scanner)[0]
 
 
-def _rescan(document: JSON, case_key: CaseKey, policy: RedactionPolicy | None) -> Record:
-    read = redaction_policies.as_policy(policy)
-    return rescan(document, policy=read, known=case_key.known, key=case_key.key)
+@dataclass(frozen=True, kw_only=True)
+class _Scanner:
+    """By what the documents of a case are read. `made` are surrogates whose originals nobody knows any more."""
+
+    policy: RedactionPolicy | None
+    case_key: CaseKey
+    made: tuple[Known, ...] = field(repr=False)
+
+    def scan(self, document: JSON) -> Record:
+        known = (*self.case_key.known, *self.made)
+        return rescan(document, policy=redaction_policies.as_policy(self.policy), known=known, key=self.case_key.key)
+
+
+def _scanner(project: Project, case: Case | None) -> _Scanner:
+    case_key = key_of(case)
+    made = _made_before(case) if case is not None and case_key.kept is None else ()
+    return _Scanner(policy=redaction_policies.current(project), case_key=case_key, made=made)
+
+
+def _made_before(case: Case) -> tuple[Known, ...]:
+    """The surrogates of the case as it was redacted last, read where its record says that they stand: what stood for
+    what is destroyed with an approval. In a block that was encoded anew stands more than what was replaced, so none is
+    told of it."""
+    rows = Redaction.objects.filter(revision__case=case, source__isnull=False).order_by("-made_at")
+    row = rows.select_related("record", "revision__payload").first()
+    if row is None or evidence.is_gone(row.record) or evidence.is_gone(row.revision.payload):
+        return ()
+    document = parse(evidence.read(row.revision.payload))
+    return tuple(
+        (seam.kind, "", text[seam.new_start : seam.new_end])
+        for change in record_of(row).changes
+        if change.pointer is not None and (text := _text_at(document, change.pointer, in_key=change.in_key))
+        for seam in change.seams
+        if not any(name.startswith(_BLOCKS) for name in seam.path)
+    )
+
+
+_BLOCKS = ("base64@", "hex@")
+
+
+def _text_at(document: JSON, pointer: str, *, in_key: bool) -> str:
+    return split(pointer)[-1] if in_key else text_of(resolve(document, pointer)) or ""
 
 
 def _not_accepted(
-    case: Case | None, records: Sequence[Record], case_key: CaseKey, policy: RedactionPolicy | None
+    case: Case | None, records: Sequence[Record], scanner: _Scanner
 ) -> tuple[tuple[Open, ...], Mapping[str, str]]:
     found = [one for record in records for one in record.open]
-    approved = _approved(case, case_key, policy) if found else _Approved()
+    approved = _approved(case, scanner) if found else _Approved()
     return tuple(one for one in found if (one.kind, one.fits) not in approved.accepted), approved.waived
 
 
@@ -196,30 +236,33 @@ def finding_of(key: bytes, one: Open) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Approved:
-    """What the same look finds in the revision whose redaction is approved. `accepted` was seen by a person and is no
-    finding again; what two people let stand for a while is, and `waived` is as in `Look`."""
+    """What is found in the revision whose redaction is approved, under the policy of the approval. `accepted` was seen
+    by a person then and is no finding again; what two people let stand for a while is, and `waived` is as in `Look`."""
 
     accepted: frozenset[tuple[Kind, str]] = frozenset()
     waived: Mapping[str, str] = field(default_factory=dict)
 
 
-def _approved(case: Case | None, case_key: CaseKey, policy: RedactionPolicy | None) -> _Approved:
+def _approved(case: Case | None, scanner: _Scanner) -> _Approved:
     given = decisions.standing(case).get(DecisionKind.REDACTION) if case is not None else None
     if given is None or given.redaction is None:
         return _Approved()
+    looked = given.redaction
     revision = FixtureRevision.objects.select_related("payload", "detect").get(pk=given.revision_id)
     data = [evidence.read(payload) for payload in (revision.payload, revision.detect) if payload is not None]
-    found = [one for document in data for one in _rescan(parse(document), case_key, policy).open]
-    if evidence.is_gone(given.redaction.record):
-        only_waived = {one["kind"] for one in given.redaction.open}
-        return _Approved(accepted=frozenset((one.kind, one.fits) for one in found if one.kind not in only_waived))
-    stood = zip(record_of(given.redaction).open, given.redaction.open, strict=True)
-    names = {one.place: row["finding"] for one, row in stood}
+    then = replace(scanner, policy=looked.policy)
+    found = [one for document in data for one in then.scan(parse(document)).open]
+    # Nobody can tell what other detectors would have found: nothing of it counts as seen.
+    seen = found if looked.detectors == DETECTORS_VERSION else []
+    if evidence.is_gone(looked.record):
+        only_waived = {one["kind"] for one in looked.open}
+        return _Approved(accepted=frozenset((one.kind, one.fits) for one in seen if one.kind not in only_waived))
+    names = {one.place: row["finding"] for one, row in zip(record_of(looked).open, looked.open, strict=True)}
     let_stand = [one for one in found if one.place in names]
     again = {(one.kind, one.fits) for one in let_stand}
     return _Approved(
-        accepted=frozenset((one.kind, one.fits) for one in found) - again,
-        waived={finding_of(case_key.key, one): names[one.place] for one in let_stand},
+        accepted=frozenset((one.kind, one.fits) for one in seen) - again,
+        waived={finding_of(scanner.case_key.key, one): names[one.place] for one in let_stand},
     )
 
 

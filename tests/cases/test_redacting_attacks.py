@@ -15,14 +15,17 @@ from replaycases.cases import (
     intake,
     raw_reads,
     redacting,
+    redaction_facts,
     redaction_marks,
     redaction_policies,
     redaction_rules,
+    redaction_scans,
     seen_spans,
     waivers,
 )
 from replaycases.cases.models import AuditEvent, Case, Redaction, RedactionRule, RuleAction, Waiver
 from replaycases.cases.policies import InvalidTransition, SeenAnother
+from replaycases.redaction.detectors.personal import Personal
 from replaycases.redaction.places import Place
 from replaycases.redaction.record import MOST_OPEN, TOO_MANY
 from tests import factories
@@ -225,6 +228,37 @@ def test_new_expectations_that_were_looked_through_under_an_earlier_policy_are_l
         factories.approve_expectation(of, case)
     redacting.look_again(of.responder, case=factories.fresh(case), seen_revision=3)
     factories.approve_expectation(of, case)
+
+
+def test_what_only_a_stricter_policy_finds_in_an_approved_revision_is_open(of: factories.People) -> None:
+    case = approved(of)
+    stricter = {"fields": [{"pointer": "/input/message", "kind": "text"}]}
+    redaction_policies.save(of.privacy, project=of.project, data=stricter, note="Nothing of it stays.", seen=0)
+    looked = redacting.look_again(of.responder, case=case, seen_revision=2)
+    assert [(one["kind"], one["detector"]) for one in looked.open] == [("text", "field:/input/message")]
+    assert "residual" in blocking(factories.fresh(case), of)
+
+
+def test_what_stands_for_a_value_is_no_finding_where_a_later_policy_names_another_kind(of: factories.People) -> None:
+    case = replayed(of, redacted(of, MAIL))
+    factories.approve_redaction(of, case)
+    stricter = {"fields": [{"pointer": "/input/message", "kind": "id"}]}
+    redaction_policies.save(of.privacy, project=of.project, data=stricter, note="It is an id.", seen=0)
+    looked = redacting.look_again(of.responder, case=factories.fresh(case), seen_revision=2)
+    assert looked.open == []
+
+
+def test_what_newer_detectors_find_in_an_approved_revision_is_open_and_what_stands_for_a_value_is_not(
+    of: factories.People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        for module in (redaction_facts, redaction_scans):
+            before.setattr(module, "DETECTORS_VERSION", "0")
+        before.setattr(Personal, "hits", lambda *_: ())
+        case = replayed(of, redacted(of, f"{MAIL} has {SECRET}"))
+        factories.approve_redaction(of, case)
+    looked = redacting.look_again(of.responder, case=factories.fresh(case), seen_revision=2)
+    assert [one["kind"] for one in looked.open] == ["email"]
 
 
 def test_more_findings_than_anybody_decides_about_are_not_all_kept_and_not_waived_one_by_one(
