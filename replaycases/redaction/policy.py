@@ -29,6 +29,9 @@ from replaycases.redaction.places import Kind
 FieldKind = Kind | Literal["keep"]
 MOST_FIELDS = 500
 MOST_ALLOWED = 5000
+NEVER_OFF: frozenset[str] = frozenset({"secret", "blind"})
+"""Kinds that no policy lets stand: only two people do, for one place at a time."""
+
 _KINDS: tuple[str, ...] = (*get_args(Kind), "keep")
 _HUMP = re.compile(r"([a-z0-9])([A-Z])")
 _NOT_WORD = re.compile(r"[\s.-]+")
@@ -129,7 +132,7 @@ def _problems(data: Any) -> Iterator[str]:
     yield from _field_problems(data.get("fields", []))
     yield from _text_list_problems(data, "kinds_off", len(_KINDS))
     yield from _text_list_problems(data, "allowed", MOST_ALLOWED)
-    if isinstance(data.get("kinds_off"), list) and set(map(str, data["kinds_off"])) & {"secret", "blind"}:
+    if isinstance(data.get("kinds_off"), list) and set(map(str, data["kinds_off"])) & NEVER_OFF:
         yield "/kinds_off: secrets and what could not be read are never switched off."
     if data.get("dates", "keep") not in ("keep", "shift"):
         yield '/dates is "keep" or "shift".'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from replaycases.redaction.detectors.personal import Personal
 from replaycases.redaction.detectors.rules import gitleaks
 from replaycases.redaction.leaves import Leaf, leaves
 from replaycases.redaction.places import Finding, Place
-from replaycases.redaction.policy import Policy
+from replaycases.redaction.policy import NEVER_OFF, Policy
 from replaycases.redaction.views.tree import Reading, read
 from replaycases.redaction.views.view import View
 
@@ -94,11 +94,16 @@ class Scan:
 
     def is_exact(self, view: View | None) -> bool:
         """Whether the view is one of these, or was read from one."""
-        while self.exact and view is not None:
-            if view in self.exact:
-                return True
-            view = view.parent
-        return False
+        return bool(self.exact) and is_within(view, self.exact)
+
+
+def is_within(view: View | None, views: Collection[View]) -> bool:
+    """Whether the view is one of these, or was read from one."""
+    while view is not None:
+        if view in views:
+            return True
+        view = view.parent
+    return False
 
 
 def sources(document: Any, pointer: str = "") -> list[Source]:
@@ -159,21 +164,23 @@ def scan(found_in: Iterable[Source], by: Detectors, policy: Policy) -> Scan:
 
 
 def _scan_source(source: Source, by: Detectors, policy: Policy, result: Scan) -> None:
+    """Of what the policy leaves as it stands only secrets count, and what cannot be read."""
     leaf, root = source.leaf, source.reading.root
+    left: set[View] = set()
     if root.is_structure:
         context = Context(pointer=leaf.pointer, keys=leaf.keys, leaf=leaf.kind)
-        if _is_kept_whole(source, root, by.of_field(leaf.text, context), result):
-            return
+        _leave_whole(source, root, by.of_field(leaf.text, context), left, result)
     for view, context in source.texts():
-        if result.is_exact(view.parent):
+        if result.is_exact(view):
             continue
         of_field = by.of_field(view.text, context)
-        if of_field and _is_kept_whole(source, view, of_field, result):
-            if view is root:
-                return
-            continue
+        is_left = bool(left) and is_within(view, left)
+        if not is_left:
+            is_left = _leave_whole(source, view, of_field, left, result)
+            if is_left and result.is_exact(view):
+                continue
         for hit in (*of_field, *by.of_text(view.text, context)):
-            if hit.kind != "opaque_id" or not _is_read_through(view, hit):
+            if (not is_left or hit.kind in NEVER_OFF) and (hit.kind != "opaque_id" or not _is_read_through(view, hit)):
                 _sort(Found(leaf=leaf, view=view, hit=hit), policy, result)
     for unread in source.reading.unread:
         if not result.is_exact(unread.view):
@@ -188,13 +195,12 @@ def _is_read_through(view: View, hit: Hit) -> bool:
     return at > 0 and hit.start < blocks[at - 1][1]
 
 
-def _is_kept_whole(source: Source, view: View, of_field: list[Hit], result: Scan) -> bool:
-    """Whether a field rule says that the text is taken or left as one: then nothing in it is looked at."""
+def _leave_whole(source: Source, view: View, of_field: list[Hit], left: set[View], result: Scan) -> bool:
+    """Whether a field rule says that the text is left as it stands, which is kept count of."""
     for hit in of_field:
         if hit.kind == "text" and hit.kept:
             result.kept.append(Found(leaf=source.leaf, view=view, hit=hit))
-            if hit.kept == BYTE_EXACT:
-                result.exact.add(view)
+            (result.exact if hit.kept == BYTE_EXACT else left).add(view)
             return True
     return False
 
@@ -218,6 +224,8 @@ def _sort(found: Found, policy: Policy, result: Scan) -> None:
 
 def _is_left_by(policy: Policy, found: Found) -> bool:
     hit = found.hit
+    if hit.kind in NEVER_OFF:
+        return False
     if hit.kind == "date" and policy.dates == "keep" and not hit.detector.startswith("field:"):
         return True
     return hit.kind in policy.kinds_off or found.text.casefold() in policy.allowed

@@ -85,7 +85,7 @@ _TELLING: frozenset[Kind] = frozenset({"id", "phone", "card", "ssn"})
 
 
 class Fields:
-    """Built-in and policy's field rules; the policy's come first."""
+    """Built-in and policy's field rules. What is a secret by the built-in ones is one; else the policy's come first."""
 
     def __init__(self, rules: tuple[FieldRule, ...] = ()) -> None:
         self._by_key = tuple(rule for rule in rules if rule.key)
@@ -110,18 +110,21 @@ class Fields:
             yield Hit(kind=_kind_of(kind, value), detector=name, start=start, end=end, kept=kept)
 
     def _rule(self, context: Context) -> tuple[str, FieldKind, bool] | None:
+        key = folded_key(context.key)
+        parent = folded_key(context.keys[-2]) if len(context.keys) > 1 else ""
+        kind = _built_in(key, parent) if context.keys else None
+        rule = None if kind == "secret" else self._own_rule(context, key)
+        if rule is not None:
+            return rule.name, rule.kind, True
+        return None if kind is None else (f"field:{kind}", kind, False)
+
+    def _own_rule(self, context: Context, key: str) -> FieldRule | None:
         for rule in self._by_pointer:
             if rule.pattern.match(context.pointer):
-                return rule.name, rule.kind, True
+                return rule
         if not context.keys:
             return None
-        key = folded_key(context.key)
-        for rule in self._by_key:
-            if rule.pattern.match(key):
-                return rule.name, rule.kind, True
-        parent = folded_key(context.keys[-2]) if len(context.keys) > 1 else ""
-        kind = _built_in(key, parent)
-        return None if kind is None else (f"field:{kind}", kind, False)
+        return next((rule for rule in self._by_key if rule.pattern.match(key)), None)
 
 
 @lru_cache(maxsize=4096)
