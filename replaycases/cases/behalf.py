@@ -30,9 +30,10 @@ def in_event(behalf: User | None) -> dict[str, str]:
 
 
 def note_senders(actor: User, capture: Capture, senders: set[UUID]) -> None:
-    """Their programs sent what the capture holds, whoever asked for it: they approve nothing of what is made of it, nor
-    of what was made of it already. In the transaction that makes the capture."""
-    new = senders - senders_of(capture) - {capture.captured_by_id}
+    """Their programs sent what the capture holds, whoever asked for it, or they brought the same bytes, or had them
+    brought: they approve nothing of what is made of it, nor of what was made of it already. In the transaction that
+    makes the capture, or that brings it again."""
+    new = senders - senders_of(capture) - {capture.captured_by_id, capture.on_behalf_of_id}
     if not new:
         return
     for draft in capture.drafts.filter(case__isnull=False).select_related("case"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 
@@ -49,12 +50,13 @@ def bring(
     evidence_days: int | None = None,
     found: Found | None = None,
 ) -> Capture:
-    """The capture that holds exactly these bytes: a new one, or the one that the project has already, as it is: they
-    are not read again then. Without a `trace_id` it is the file's own, if all of its runs have one. What our own
-    recorder wrote has it as its origin, by whichever way it came. Raises ImportRefused for a file that no importer
-    reads (nothing is kept), PermissionDenied, ValidationError for a text or a time that is too long, EvidenceTooLarge,
-    EvidenceDestroyed while what the project has of it is past its time and about to be destroyed. `found` is what
-    `find` said of these bytes, for who holds a lock already."""
+    """The capture that holds exactly these bytes: a new one, or the one that the project has already: they are not read
+    again then, and it stays as it is, but that who brings them now and on whose behalf are noted as its senders, and
+    that it ends after `evidence_days` where that is earlier. Without a `trace_id` it is the file's own, if all of its
+    runs have one. What our own recorder wrote has it as its origin, by whichever way it came. Raises ImportRefused for
+    a file that no importer reads (nothing is kept), PermissionDenied, ValidationError for a text or a time that is too
+    long, EvidenceTooLarge, EvidenceDestroyed while what the project has of it is past its time and about to be
+    destroyed. `found` is what `find` said of these bytes, for who holds a lock already."""
     access.require(actor, project, *CAPTURES)
     digest = evidence.digest_of(data) if isinstance(data, bytes) else data.digest
     said = {
@@ -64,14 +66,17 @@ def bring(
     }
     behalf.require_member(project, actor, on_behalf_of)
     expires_at = expiry.expiry_for(project, evidence_days)
-    there = _there(project, digest)
+    asked_end = expires_at if evidence_days is not None else None
+    with transaction.atomic():
+        policies.require_roles_locked(actor, project, *CAPTURES)
+        there = _brought_again(actor, project, digest, on_behalf_of, asked_end)
     if there is not None:
         return there
     plain = data if isinstance(data, bytes) else data.read()
     found = found or find(project, plain, format)
     with transaction.atomic():
         policies.require_roles_locked(actor, project, *CAPTURES)
-        there = _there(project, digest)
+        there = _brought_again(actor, project, digest, on_behalf_of, asked_end)
         if there is not None:
             return there
         payload = evidence.store(project, plain, media_type=CAPTURE_TYPE, expires_at=expires_at)
@@ -161,10 +166,23 @@ def _in_the_open(name: str | None) -> str:
     return name if name is not None and _TRACE_ID.fullmatch(name) else ""
 
 
+def _brought_again(
+    actor: User, project: Project, digest: str, on_behalf_of: User | None, asked_end: datetime | None
+) -> Capture | None:
+    """The capture that holds these bytes already, once it is noted who brought them now. The caller holds the project's
+    lock. Raises as `_there`."""
+    there = _there(project, digest)
+    if there is not None:
+        behalf.note_senders(actor, there, {actor.pk, *([on_behalf_of.pk] if on_behalf_of else [])})
+        if asked_end is not None:
+            capture_ends.bring_nearer(actor, there, asked_end)
+    return there
+
+
 def _there(project: Project, digest: str) -> Capture | None:
     """The capture that holds these bytes already. Raises EvidenceDestroyed where its time is over."""
     kept = Capture.objects.filter(project=project, purged_at=None, payload__digest=digest)
-    there = kept.select_related("project", "payload").defer("payload__body").first()
+    there = kept.select_related("project", "payload", "outline").defer("payload__body", "outline__body").first()
     if there is not None:
         capture_ends.require_there(there)
     return there

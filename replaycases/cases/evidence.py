@@ -103,8 +103,18 @@ def _tighten(kept: Payload, data: bytes, classification: Classification, expires
 def lengthen(payload: Payload, until: datetime) -> bool:
     """Move the end of raw evidence to a later time, so that it can be opened until then. Whether it was moved: what has
     ended stays ended."""
+    return _move_end(payload, until, later=True)
+
+
+def shorten(payload: Payload, until: datetime) -> bool:
+    """Move it to an earlier one, after which nothing opens it, on no backup either. Whether it was moved."""
+    return _move_end(payload, until, later=False)
+
+
+def _move_end(payload: Payload, until: datetime, *, later: bool) -> bool:
     kept = Payload.objects.select_for_update().defer("body").get(pk=payload.pk)
-    if kept.data_key is None or kept.expires_at is None or kept.expires_at >= until or is_gone(kept):
+    ends = kept.expires_at
+    if kept.data_key is None or ends is None or ends == until or (ends < until) != later or is_gone(kept):
         return False
     kept.expires_at = until
     with _opens(kept):

@@ -71,6 +71,7 @@ NO_SERVICE = {
     "audit_export": {"export", "export_case"},
     "available": {"available_actions", "why_not_around"},
     "behalf": {"in_event", "note_senders", "require_member"},
+    "capture_ends": {"bring_nearer"},
     "captures": {"recording_of"},
     "drafts": {"imported"},
     "decisions": {"last_approval", "own_work", "own_work_of", "record", "require_not_author"},

@@ -63,6 +63,37 @@ def test_the_same_bytes_are_one_capture(of: factories.People, capture: Capture) 
     assert AuditEvent.objects.filter(action="capture.brought").count() == 1
 
 
+def test_who_brings_the_same_bytes_again_and_for_whom_approves_nothing_of_what_is_or_was_made_of_it(
+    of: factories.People, capture: Capture
+) -> None:
+    brings, behalf = (factories.person(of.project, Role.RESPONDER, Role.PRIVACY_REVIEWER) for _ in range(2))
+    case = made_case(of, drafts.save(of.responder, capture=capture, run=0, choices=CHOICES))
+    assert not any(decisions.own_work(person, case) for person in (brings, behalf))
+    for _ in range(2):
+        captures.bring(brings, project=of.project, data=TRACE, origin=Origin.API, on_behalf_of=behalf)
+    assert all(decisions.own_work(person, case) for person in (brings, behalf))
+    noted = AuditEvent.objects.get(action="capture.senders_noted")
+    assert set(json.loads(noted.after)["sent_by"]) == {str(brings.pk), str(behalf.pk)}
+
+
+def test_who_brings_the_same_bytes_again_ends_them_earlier_and_never_later(
+    of: factories.People, capture: Capture
+) -> None:
+    draft = drafts.save(of.responder, capture=capture, run=0, choices=CHOICES)
+    was = capture.expires_at
+    captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.API)
+    assert not AuditEvent.objects.filter(action="evidence.end_set").exists()
+    again = captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.API, evidence_days=1)
+    captures.bring(of.responder, project=of.project, data=TRACE, origin=Origin.API, evidence_days=2)
+    capture.refresh_from_db()
+    assert again.expires_at == capture.expires_at < was - timedelta(days=1)
+    kept = Payload.objects.filter(pk__in=[capture.payload_id, capture.outline_id, draft.choices_id])
+    assert [(each.expires_at, each.key_hour) for each in kept] == [(capture.expires_at, kept[0].key_hour)] * 3
+    assert captures.recording_of(of.responder, capture).runs
+    event = AuditEvent.objects.get(action="evidence.end_set")
+    assert json.loads(event.before) == {"expires_at": was.isoformat()}
+
+
 def test_what_our_recorder_wrote_says_so_by_whichever_way_it_came(of: factories.People) -> None:
     capture = captures.bring(of.responder, project=of.project, data=SAMPLES["recorded:lines"], origin=Origin.API)
     assert (capture.origin, capture.format) == (Origin.RECORDER, "recorded")

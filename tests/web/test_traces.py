@@ -76,7 +76,7 @@ def test_the_capture_of_somebody_else_says_whose_program_sent_it(people: People,
     other = factories.person(people.project, Role.RESPONDER)
     client_of(other).post(f"{TRACES}{sent.pk}/capture/")
     html = html_of(people.viewer, "/captures/RC-T1/")
-    assert re.search(rf"Sent by programs of</dt><dd>{people.responder}<p", html)
+    assert re.search(rf"Sent or brought too by</dt><dd>{people.responder}<p", html)
 
 
 def test_why_a_trace_was_not_captured_is_said(people: People, sent: BufferedTrace) -> None:

@@ -12,7 +12,7 @@ from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import behalf, drafts, evidence, outlines
-from replaycases.cases.models import Capture, Draft, Origin
+from replaycases.cases.models import Capture, Draft
 from replaycases.cases.outlines import Outline
 from replaycases.fixture.findings import Finding
 from replaycases.importers.findings import ImportRefused
@@ -71,8 +71,8 @@ def docket(capture: Capture, user: User, *, run: int | None = None, tab: str = "
 
 
 def senders_of(capture: Capture) -> list[User]:
-    """Whose programs sent what a collector brought, beside who captured it."""
-    known = behalf.senders_of(capture) if capture.origin == Origin.OTLP else set()
+    """Whose programs sent what a collector brought, and who brought the same bytes again, beside who captured it."""
+    known = behalf.senders_of(capture)
     return list(User.objects.filter(pk__in=known).order_by("username")) if known else []
 
 
