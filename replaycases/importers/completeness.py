@@ -86,8 +86,8 @@ def replays_something(steps: Iterable[Step]) -> bool:
 
 
 def is_whole(step: Step) -> bool:
-    """Whether the file holds what was asked and what came back."""
-    return step.answered and not (isinstance(step, ModelStep) and not step.request)
+    """Whether the file holds all of what was asked and of what came back."""
+    return step.answered and not (isinstance(step, ModelStep) and (step.partial or not step.request))
 
 
 def ends_open(run: NeutralRun, *, last: int) -> bool:
@@ -115,9 +115,8 @@ def _mode(run: NeutralRun, leave_out: Collection[int]) -> tuple[Mode, int, str]:
     if not replays_something(kept):
         return "forensic", 0, FORENSIC
     if reach < len(run.steps):
-        lacking = "request" if run.steps[reach].answered else "answer"
-        place = f"Step {reach + 1} of {len(run.steps)}"
-        return "prefix", len(kept), f"{place} has no recorded {lacking}: only what comes before it can be replayed."
+        place = f"Step {reach + 1} of {len(run.steps)} {_lacking(run.steps[reach])}"
+        return "prefix", len(kept), f"{place}: only what comes before it can be replayed."
     if run.cut:
         return "prefix", len(kept), f"The recording breaks off: {run.cut}."
     if ends_open(run, last=max(number for number in range(1, reach + 1) if number not in out)):
@@ -125,3 +124,10 @@ def _mode(run: NeutralRun, leave_out: Collection[int]) -> tuple[Mode, int, str]:
     if out:
         return "replay", len(kept), f"{len(out)} of {reach} recorded steps are left out; the others have their answers."
     return "replay", reach, f"All {reach} recorded steps have their answers."
+
+
+def _lacking(step: Step) -> str:
+    """What keeps a step that is not whole from being replayed."""
+    if not step.answered:
+        return "has no recorded answer"
+    return "was recorded in part" if isinstance(step, ModelStep) and step.request else "has no recorded request"

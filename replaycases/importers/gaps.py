@@ -138,7 +138,7 @@ def _about_steps(run: NeutralRun, supplied: Supplied) -> Iterator[Gap]:
         yield _said("cut", run.cut)
     whole = replayable_steps(run, supplied.leave_out)
     if whole < len(run.steps):
-        cost = f"step {whole + 1} of {len(run.steps)} lacks its answer or its request: it and what follows are left out"
+        cost = f"step {whole + 1} of {len(run.steps)} is not recorded whole: it and what follows are left out"
         yield _said("unanswered", cost)
     yield from _left_out(run, supplied)
     if run.ends_on_answer:
@@ -169,7 +169,7 @@ def _left_out(run: NeutralRun, supplied: Supplied) -> Iterator[Gap]:
     lacking = sorted(n for n in set(supplied.leave_out) if 0 < n <= len(run.steps) and not is_whole(run.steps[n - 1]))
     if lacking:
         steps = f"step{'' if len(lacking) == 1 else 's'} {', '.join(map(str, lacking))}"
-        cost = f"{steps} of {len(run.steps)}, left out by hand, had no recorded answer: what happened there is unknown"
+        cost = f"{steps} of {len(run.steps)}, left out by hand, had no whole record: what happened there is unknown"
         yield Gap(name="left_out_unanswered", pointers=("/events",), cost=cost)
 
 

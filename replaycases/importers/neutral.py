@@ -54,7 +54,8 @@ class ModelStep(_Step):
     does not hold it.
 
     `reconstructed`: the request was put together from other parts, not recorded as sent. `answered` is False where
-    the file holds no response. A call that failed has the provider's error body as its response.
+    the file holds no response. A call that failed has the provider's error body as its response. `partial`: some of
+    what was sent or answered is known to be missing from the file.
     """
 
     request: dict[str, JSON]
@@ -63,6 +64,7 @@ class ModelStep(_Step):
     usage: JSON = None
     serving: dict[str, JSON] | None = None
     reconstructed: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,6 +39,11 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
+def is_known(site: Site) -> bool:
+    """Whether a dialect says what the span is, be it no boundary."""
+    return any(dialect.kind(site) is not None for dialect in DIALECTS)
+
+
 def dialect_of(site: Site) -> tuple[Dialect, Kind]:
     """The span's dialect and kind, "none" for a span that is no boundary."""
     for dialect in DIALECTS:

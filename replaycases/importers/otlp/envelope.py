@@ -13,7 +13,7 @@ import orjson
 
 from replaycases.importers.otlp.json_form import LOGS, SPANS, export_of_json, logs_of_json, spans_of_json
 from replaycases.importers.otlp.protobuf_form import export_of_protobuf, is_message, logs_of_protobuf, spans_of_protobuf
-from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span
+from replaycases.importers.otlp.spans import Event, Export, Link, LogRecord, Span
 
 JSON = Any
 _KINDS = ("unspecified", "internal", "server", "client", "producer", "consumer")
@@ -95,11 +95,38 @@ def _span(span: Span) -> dict[str, JSON]:
         "status": {**status, **message},
         "attributes": _pairs(span.attributes),
         **({"events": [_event(event) for event in span.events]} if span.events else {}),
+        **({"links": [_link(link) for link in span.links]} if span.links else {}),
+        **_said(
+            traceState=span.trace_state,
+            flags=span.flags,
+            droppedAttributesCount=span.dropped.attributes,
+            droppedEventsCount=span.dropped.events,
+            droppedLinksCount=span.dropped.links,
+        ),
     }
 
 
+def _said(**parts: JSON) -> dict[str, JSON]:
+    """What is not OTLP's default, which its printers leave out as well."""
+    return {name: value for name, value in parts.items() if value}
+
+
 def _event(event: Event) -> dict[str, JSON]:
-    return {"name": event.name, "timeUnixNano": str(event.time_ns), "attributes": _pairs(event.attributes)}
+    return {
+        "name": event.name,
+        "timeUnixNano": str(event.time_ns),
+        "attributes": _pairs(event.attributes),
+        **_said(droppedAttributesCount=event.dropped_attributes),
+    }
+
+
+def _link(link: Link) -> dict[str, JSON]:
+    return {
+        "traceId": link.trace_id,
+        "spanId": link.span_id,
+        "attributes": _pairs(link.attributes),
+        **_said(traceState=link.trace_state, flags=link.flags, droppedAttributesCount=link.dropped_attributes),
+    }
 
 
 def _record(record: LogRecord) -> dict[str, JSON]:
@@ -111,6 +138,12 @@ def _record(record: LogRecord) -> dict[str, JSON]:
         "eventName": record.event_name,
         "body": _value(record.body),
         "attributes": _pairs(record.attributes),
+        **_said(
+            severityNumber=record.severity,
+            severityText=record.severity_text,
+            flags=record.flags,
+            droppedAttributesCount=record.dropped_attributes,
+        ),
     }
 
 

@@ -46,7 +46,8 @@ def kind(site: Site) -> Kind | None:
 
 
 def model(site: Site, notes: Notes) -> Telling:
-    return replace(of_events(site.happenings), **genai.facts(site))
+    partial = site.span.dropped.events > 0 or any(item.partial for item in site.happenings)
+    return replace(of_events(site.happenings), **genai.facts(site), partial=partial)
 
 
 def of_events(happenings: Sequence[Happening]) -> Telling:

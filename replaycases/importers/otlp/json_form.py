@@ -13,8 +13,20 @@ import orjson
 from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.findings import refused
 from replaycases.importers.otlp import values
-from replaycases.importers.otlp.spans import MAX_ROWS, Event, Export, LogRecord, Span, SpanKind, Status, other_signal
-from replaycases.importers.otlp.values import attributes_of, id_of, nanos
+from replaycases.importers.otlp.spans import (
+    MAX_ROWS,
+    NOTHING_DROPPED,
+    Dropped,
+    Event,
+    Export,
+    Link,
+    LogRecord,
+    Span,
+    SpanKind,
+    Status,
+    other_signal,
+)
+from replaycases.importers.otlp.values import attributes_of, count_of, id_of, nanos
 
 JSON = Any
 _BATCHES = "batches"  # what Tempo calls them
@@ -31,6 +43,11 @@ _KIND_OF: dict[JSON, SpanKind] = {
 _STATUS_OF: dict[JSON, Status] = {
     key: status for at, status in enumerate(_STATUSES) for key in (at, str(at), f"STATUS_CODE_{status.upper()}")
 }
+_SEVERITY_OF = {
+    f"SEVERITY_NUMBER_{name}{number or ''}": 4 * at + (number or 1)
+    for at, name in enumerate(("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"))
+    for number in (None, 2, 3, 4)
+} | {"SEVERITY_NUMBER_UNSPECIFIED": 0}
 MAX_OBJECTS = 3_000_000
 _BROKEN = "a line that breaks off was dropped"
 _NO_EXPORT = "Give OTLP JSON: an object with resourceSpans or resourceLogs."
@@ -220,7 +237,7 @@ def _span(
     get = row.get
     status = get("status")
     status = status if isinstance(status, dict) else {}
-    events = get("events")
+    events, links = get("events"), get("links")
     return Span(
         trace_id=id_of(get("traceId") or get("trace_id"), 16),
         span_id=id_of(get("spanId") or get("span_id"), 8),
@@ -239,7 +256,39 @@ def _span(
         scope_name=name,
         scope_version=version,
         source=source,
+        dropped=_dropped(row, faults),
+        links=tuple(_link(item, faults) for item in links if isinstance(item, dict)) if isinstance(links, list) else (),
+        trace_state=_text(get("traceState") or get("trace_state")),
+        flags=count_of(get("flags"), faults),
         faults=tuple(faults),
+    )
+
+
+def _dropped(row: dict[str, JSON], faults: list[str]) -> Dropped:
+    """Most spans are whole: they share one value."""
+    get = row.get
+    attributes = get("droppedAttributesCount") or get("dropped_attributes_count")
+    events = get("droppedEventsCount") or get("dropped_events_count")
+    links = get("droppedLinksCount") or get("dropped_links_count")
+    if not (attributes or events or links):
+        return NOTHING_DROPPED
+    return Dropped(
+        attributes=count_of(attributes, faults), events=count_of(events, faults), links=count_of(links, faults)
+    )
+
+
+def _dropped_attributes(row: dict[str, JSON], faults: list[str]) -> int:
+    return count_of(row.get("droppedAttributesCount") or row.get("dropped_attributes_count"), faults)
+
+
+def _link(row: dict[str, JSON], faults: list[str]) -> Link:
+    return Link(
+        trace_id=id_of(row.get("traceId") or row.get("trace_id"), 16),
+        span_id=id_of(row.get("spanId") or row.get("span_id"), 8),
+        attributes=attributes_of(row.get("attributes"), faults),
+        trace_state=_text(row.get("traceState") or row.get("trace_state")),
+        flags=count_of(row.get("flags"), faults),
+        dropped_attributes=_dropped_attributes(row, faults),
     )
 
 
@@ -249,6 +298,7 @@ def _event(row: dict[str, JSON], faults: list[str]) -> Event:
         name=_text(row.get("name")),
         time_ns=nanos(time, faults),
         attributes=attributes_of(row.get("attributes"), faults),
+        dropped_attributes=_dropped_attributes(row, faults),
     )
 
 
@@ -270,8 +320,18 @@ def _record(
         scope_name=name,
         scope_version=version,
         source=source,
+        dropped_attributes=_dropped_attributes(row, faults),
+        severity=_severity(get("severityNumber") or get("severity_number"), faults),
+        severity_text=_text(get("severityText") or get("severity_text")),
+        flags=count_of(get("flags"), faults),
         faults=tuple(faults),
     )
+
+
+def _severity(value: JSON, faults: list[str]) -> int:
+    """A number, or its name as protobuf's JSON printer writes it."""
+    known = _SEVERITY_OF.get(value) if isinstance(value, str) else None
+    return count_of(value, faults) if known is None else known
 
 
 def _text(value: JSON) -> str:

@@ -14,7 +14,7 @@ from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.neutral import RetrievalStep, ToolStep
 from replaycases.importers.otlp import values
 from replaycases.importers.otlp.chunks import retrieval_step
-from replaycases.importers.otlp.flat import listed, unflatten
+from replaycases.importers.otlp.flat import EMPTY, Flat, lacks_entries, listed, note_lost_parts, unflatten
 from replaycases.importers.otlp.genai import tool_step
 from replaycases.importers.otlp.site import Kind, Notes, Site
 from replaycases.importers.otlp.telling import Output, Telling, serving_of, usage_of
@@ -31,6 +31,7 @@ _KINDS: dict[str, Kind] = {
 _CONTENT = frozenset({*MESSAGE_KEYS, *SYSTEM_KEYS, *CATALOGUE_KEYS})
 _HIDDEN = "__REDACTED__"
 _TRANSPORT = frozenset({"model", "stream", "stream_options", "timeout", "extra_headers", "extra_query"})
+_MESSAGES = ("llm.input_messages.", "llm.output_messages.")
 _USAGE = {
     "input_tokens": ("llm.token_count.prompt",),
     "output_tokens": ("llm.token_count.completion",),
@@ -41,8 +42,12 @@ _USAGE = {
 
 
 def kind(site: Site) -> Kind | None:
+    """Where attributes were dropped, and the kind with them, a model call is known by its messages."""
     own = site.text("openinference.span.kind")
-    return _KINDS.get(own.upper(), "none") if own else None
+    if own:
+        return _KINDS.get(own.upper(), "none")
+    lost = site.span.dropped.attributes and any(key.startswith(_MESSAGES) for key in site.span.attributes)
+    return "model" if lost else None
 
 
 def model(site: Site, notes: Notes) -> Telling:
@@ -52,14 +57,21 @@ def model(site: Site, notes: Notes) -> Telling:
     said = _said(response, site.pointer("output.value"))
     parameters = site.json("llm.invocation_parameters", notes)
     settings = {**_settings(parameters), **_settings(request)}
+    attributes, offers = site.span.attributes, request is None or not _catalogue(request)
+    flat_sent = unflatten(attributes, "llm.input_messages.") if request is None else EMPTY
+    flat_said = EMPTY if said else unflatten(attributes, "llm.output_messages.")
+    flat_tools = unflatten(attributes, "llm.tools.") if offers else EMPTY
+    messages = (entry.get("message") for flat in (flat_sent, flat_said) for _, entry in flat.entries)
+    note_lost_parts(site, messages, notes)
     return Telling(
-        sent=_flat_sent(site, sent) if request is None else _sent(request, site.pointer("input.value")),
-        outputs=said or _flat_said(site, response),
-        tools=None if request is not None and _catalogue(request) else _tools(site),
+        sent=_flat_sent(site, flat_sent, sent) if request is None else _sent(request, site.pointer("input.value")),
+        outputs=said or _flat_said(site, flat_said, response),
+        tools=_tools(flat_tools),
         serving={**_serving(site, parameters, settings), **({} if request is None else {"settings": settings})},
         usage=usage_of(site, _USAGE, ("llm.cost.total",)),
         request=None if request is None else {key: request[key] for key in request if key in _CONTENT},
         response=response if said else ABSENT,
+        partial=lacks_entries(site, (flat_sent, flat_said, flat_tools), notes, boundary="model"),
     )
 
 
@@ -113,24 +125,24 @@ def _text(holder: dict[str, JSON], key: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _flat_sent(site: Site, value: JSON) -> list[tuple[JSON, str]] | None:
+def _flat_sent(site: Site, flat: Flat, value: JSON) -> list[tuple[JSON, str]] | None:
     """The flattened messages, else the one text that was sent."""
     text = [(site.first("input.value"), site.pointer("input.value"))] if value is ABSENT else None
-    return _flat(site, "llm.input_messages.") or text
+    return _messages(site, flat) or text
 
 
-def _flat_said(site: Site, value: JSON) -> list[Output] | None:
-    flat = _flat(site, "llm.output_messages.")
-    if flat is None and value is ABSENT:
-        flat = [({"role": "assistant", "content": site.first("output.value")}, site.pointer("output.value"))]
+def _flat_said(site: Site, flat: Flat, value: JSON) -> list[Output] | None:
+    said = _messages(site, flat)
+    if said is None and value is ABSENT:
+        said = [({"role": "assistant", "content": site.first("output.value")}, site.pointer("output.value"))]
     finish = site.text("llm.finish_reason") or None
-    return [Output(message=message, source=source, finish=finish) for message, source in flat] if flat else None
+    return [Output(message=message, source=source, finish=finish) for message, source in said] if said else None
 
 
-def _flat(site: Site, prefix: str) -> list[tuple[JSON, str]] | None:
+def _messages(site: Site, flat: Flat) -> list[tuple[JSON, str]] | None:
     found = [
         (_message(entry["message"]), site.place(at))
-        for at, entry in unflatten(site.span.attributes, prefix)
+        for at, entry in flat.entries
         if isinstance(entry.get("message"), dict)
     ]
     return found or None
@@ -165,9 +177,9 @@ def _part(entry: dict[str, JSON]) -> JSON:
     return {"type": entry.get("type", "text"), **{key: value for key, value in entry.items() if key != "type"}}
 
 
-def _tools(site: Site) -> list[JSON] | None:
+def _tools(flat: Flat) -> list[JSON] | None:
     found = []
-    for _, entry in unflatten(site.span.attributes, "llm.tools."):
+    for _, entry in flat.entries:
         schema = entry.get("tool", {}).get("json_schema") if isinstance(entry.get("tool"), dict) else None
         tool = values.json_in(schema, [])
         if tool is not None:
@@ -199,11 +211,14 @@ def tool(site: Site, notes: Notes) -> ToolStep:
 def retrieval(site: Site, notes: Notes) -> RetrievalStep:
     site = _shown(site)
     for prefix in ("retrieval.documents.", "reranker.output_documents."):
-        entries = unflatten(site.span.attributes, prefix)
-        if entries:
+        flat = unflatten(site.span.attributes, prefix)
+        if flat.entries:
             break
-    documents = [entry["document"] for _, entry in entries if isinstance(entry.get("document"), dict)]
+    documents = [entry["document"] for _, entry in flat.entries if isinstance(entry.get("document"), dict)]
     query = site.first("reranker.query", "input.value")
     names = ("reranker.model_name", "reranker.top_k")
     parameters = {name: site.span.attributes[name] for name in names if name in site.span.attributes}
-    return retrieval_step(site, query, documents or None, parameters, notes)
+    step = retrieval_step(site, query, documents or None, parameters, notes)
+    if lacks_entries(site, (flat,), notes, boundary="retrieval"):
+        return replace(step, chunks=[], answered=False)
+    return step

@@ -18,7 +18,18 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from replaycases.fixture.canonical import MAX_INTEGER
 from replaycases.importers.findings import ImportRefused, refused
 from replaycases.importers.otlp import values
-from replaycases.importers.otlp.spans import Event, Export, LogRecord, Span, SpanKind, Status, other_signal
+from replaycases.importers.otlp.spans import (
+    NOTHING_DROPPED,
+    Dropped,
+    Event,
+    Export,
+    Link,
+    LogRecord,
+    Span,
+    SpanKind,
+    Status,
+    other_signal,
+)
 
 JSON = Any
 M = TypeVar("M", bound=Message)
@@ -198,14 +209,46 @@ def _span(
         status_message=status.message,
         attributes=_attributes(span.attributes, faults),
         events=tuple(
-            Event(name=item.name, time_ns=item.time_unix_nano, attributes=_attributes(item.attributes, faults))
+            Event(
+                name=item.name,
+                time_ns=item.time_unix_nano,
+                attributes=_attributes(item.attributes, faults),
+                dropped_attributes=item.dropped_attributes_count,
+            )
             for item in span.events
         ),
         resource=resource,
         scope_name=name,
         scope_version=version,
         source=source,
+        dropped=_dropped(span),
+        links=tuple(_link(item, faults) for item in span.links),
+        trace_state=span.trace_state,
+        flags=span.flags,
         faults=tuple(faults),
+    )
+
+
+def _dropped(span: SpanMessage) -> Dropped:
+    """Most spans are whole: they share one value."""
+    attributes, events, links = (
+        span.dropped_attributes_count,
+        span.dropped_events_count,
+        span.dropped_links_count,
+    )
+    if attributes or events or links:
+        return Dropped(attributes=attributes, events=events, links=links)
+    return NOTHING_DROPPED
+
+
+def _link(link: SpanMessage.Link, faults: list[str]) -> Link:
+    return Link(
+        trace_id=_id(link.trace_id),
+        span_id=_id(link.span_id),
+        attributes=_attributes(link.attributes, faults),
+        trace_state=link.trace_state,
+        flags=link.flags,
+        dropped_attributes=link.dropped_attributes_count,
     )
 
 
@@ -237,6 +280,10 @@ def _record(
         scope_name=name,
         scope_version=version,
         source=source,
+        dropped_attributes=record.dropped_attributes_count,
+        severity=record.severity_number,
+        severity_text=record.severity_text,
+        flags=record.flags,
         faults=tuple(faults),
     )
 

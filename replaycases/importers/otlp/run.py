@@ -13,6 +13,7 @@ from replaycases.importers.exchanges import AgentTool, Recorded, Turn
 from replaycases.importers.neutral import ModelStep, NeutralRun
 from replaycases.importers.otlp import pydantic_ai
 from replaycases.importers.otlp.chat_messages import Turns
+from replaycases.importers.otlp.dropped import note_dropped
 from replaycases.importers.otlp.genai import TRANSPORT
 from replaycases.importers.otlp.instants import instant
 from replaycases.importers.otlp.of_run import record_in
@@ -37,6 +38,7 @@ def run_of(
     notes = Notes()
     notes.faults("", faults)
     selection = select(spans, records, notes)
+    note_dropped(selection, notes)
     check_clocks(selection, notes)
     turns, places = Turns(notes), {id(span): at for at, span in enumerate(spans)}
     timed = sorted((place for place in selection.places if place.taken), key=lambda place: moment(place, places))

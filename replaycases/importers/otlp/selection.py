@@ -175,6 +175,7 @@ def _complete(more: Telling, inner: list[Place]) -> None:
         inner[0].told = replace(
             told,
             sent=more.sent if told.sent is None and unknown else told.sent,
+            partial=told.partial or (more.partial and told.sent is None and unknown),
             tools=more.tools if told.tools is None and unknown else told.tools,
             usage=told.usage or more.usage,
             serving={**more.serving, **told.serving},

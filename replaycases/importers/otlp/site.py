@@ -48,12 +48,14 @@ def _counted(text: str, count: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
-    """An event of a span or a log record of it, by one name: `fields` are its attributes and what its body holds."""
+    """An event of a span or a log record of it, by one name: `fields` are its attributes and what its body holds;
+    `partial` where the recorder dropped some of them."""
 
     name: str
     at_ns: int
     fields: dict[str, JSON]
     source: str
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +123,7 @@ def site_of(span: Span, records: Sequence[LogRecord], notes: Notes) -> Site:
             at_ns=event.time_ns,
             fields={**event.attributes, **_object(event.attributes.get("gen_ai.event.content"), span.source, notes)},
             source=f"{span.source}/events/{at}",
+            partial=event.dropped_attributes > 0,
         )
         for at, event in enumerate(span.events)
     ]
@@ -130,6 +133,7 @@ def site_of(span: Span, records: Sequence[LogRecord], notes: Notes) -> Site:
             at_ns=record.at_ns,
             fields={**record.attributes, **_object(record.body, record.source, notes)},
             source=f"{record.source}/body",
+            partial=record.dropped_attributes > 0,
         )
         for record in records
     ]

@@ -15,12 +15,37 @@ Status = Literal["unset", "ok", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """How many attributes, events and links of a span its recorder left out because they were past its limits."""
+
+    attributes: int = 0
+    events: int = 0
+    links: int = 0
+
+
+NOTHING_DROPPED = Dropped()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """Something that happened during a span. `time_ns` is 0 where the file has none."""
 
     name: str
     time_ns: int
     attributes: Mapping[str, JSON]
+    dropped_attributes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Another span that a span names."""
+
+    trace_id: str
+    span_id: str
+    attributes: Mapping[str, JSON]
+    trace_state: str = ""
+    flags: int = 0
+    dropped_attributes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +71,10 @@ class Span:
     scope_version: str
     source: str
     faults: tuple[str, ...] = ()
+    dropped: Dropped = NOTHING_DROPPED
+    links: tuple[Link, ...] = ()
+    trace_state: str = ""
+    flags: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +93,10 @@ class LogRecord:
     scope_version: str
     source: str
     faults: tuple[str, ...] = ()
+    dropped_attributes: int = 0
+    severity: int = 0
+    severity_text: str = ""
+    flags: int = 0
 
     @property
     def at_ns(self) -> int:

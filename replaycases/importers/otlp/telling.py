@@ -31,7 +31,8 @@ class Output:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
     """`sent` are (message, pointer), None where the file has none; `outputs` likewise. `request` and `response` are the
-    bodies themselves, where the file holds them. Both messages may be of a chat or in parts."""
+    bodies themselves, where the file holds them. Both messages may be of a chat or in parts. `partial`: some of what
+    was sent or answered is known to be missing."""
 
     sent: list[tuple[JSON, str]] | None = None
     outputs: list[Output] | None = None
@@ -40,6 +41,7 @@ class Telling:
     usage: dict[str, JSON] | None = None
     request: dict[str, JSON] | None = None
     response: JSON = ABSENT
+    partial: bool = False
 
     @property
     def is_bare(self) -> bool:
@@ -92,6 +94,7 @@ def exchange_of(site: Site, told: Telling, turns: Turns, notes: Notes) -> ModelE
         usage=told.usage,
         serving=told.serving or None,
         reconstructed=told.request is None or told.tools is not None,
+        partial=told.partial,
     )
     first = answers[0] if answers else None
     return ModelExchange(

@@ -12,7 +12,7 @@ from replaycases.fixture.pointer import ABSENT
 from replaycases.importers.neutral import ToolStep
 from replaycases.importers.otlp import genai, values
 from replaycases.importers.otlp.chat_messages import blocks_in
-from replaycases.importers.otlp.flat import listed, unflatten
+from replaycases.importers.otlp.flat import Flat, lacks_entries, listed, note_lost_parts, unflatten
 from replaycases.importers.otlp.site import Kind, Notes, Site
 from replaycases.importers.otlp.telling import Output, Telling
 from replaycases.importers.turns import arguments_of
@@ -50,13 +50,20 @@ def model(site: Site, notes: Notes) -> Telling:
     told = genai.model(site, notes)
     attributes = site.span.attributes
     if told.is_bare:
-        sent = [(_message(entry), site.place(at)) for at, entry in unflatten(attributes, PROMPT)]
-        said = [_output(entry, site.place(at)) for at, entry in unflatten(attributes, COMPLETION)]
-        told = replace(told, sent=sent or None, outputs=said or None)
+        prompt, completion = unflatten(attributes, PROMPT), unflatten(attributes, COMPLETION)
+        sent = [(_message(entry), site.place(at)) for at, entry in prompt.entries]
+        said = [_output(entry, site.place(at)) for at, entry in completion.entries]
+        note_lost_parts(site, (entry for flat in (prompt, completion) for _, entry in flat.entries), notes)
+        partial = lacks_entries(site, (prompt, completion), notes, boundary="model")
+        told = replace(told, sent=sent or None, outputs=said or None, partial=partial)
     more = {name: attributes[key] for key, name in _SETTINGS.items() if attributes.get(key) is not None}
     if more:
         told = replace(told, serving={**told.serving, "settings": {**more, **told.serving.get("settings", {})}})
-    return told if told.tools is not None else replace(told, tools=_functions(site, notes))
+    if told.tools is not None:
+        return told
+    functions = unflatten(attributes, FUNCTIONS)
+    lacking = lacks_entries(site, (functions,), notes, boundary="model")
+    return replace(told, tools=_functions(functions), partial=told.partial or lacking)
 
 
 def _message(entry: dict[str, JSON]) -> JSON:
@@ -81,9 +88,9 @@ def _output(entry: dict[str, JSON], source: str) -> Output:
     return Output(message=message, source=source, finish=finish if isinstance(finish, str) else None)
 
 
-def _functions(site: Site, notes: Notes) -> list[JSON] | None:
+def _functions(flat: Flat) -> list[JSON] | None:
     found = []
-    for _, entry in unflatten(site.span.attributes, FUNCTIONS):
+    for _, entry in flat.entries:
         schema = values.json_in(entry.get("parameters"), [])
         found.append({**entry, **({} if schema is ABSENT or schema is None else {"parameters": schema})})
     return found or None

@@ -212,6 +212,20 @@ def nanos(value: JSON, faults: list[str]) -> int:
     return 0
 
 
+def count_of(value: JSON, faults: list[str]) -> int:
+    """A number of 32 bits without a sign, text or number; 0 for none, and for what is none."""
+    if not value:
+        return 0
+    try:
+        found = int(value) if isinstance(value, int) or (isinstance(value, str) and len(value) <= 10) else -1
+    except ValueError:
+        found = -1
+    if 0 <= found < 2**32:
+        return found
+    faults.append("a count could not be read")
+    return 0
+
+
 def id_of(value: JSON, size: int) -> str:
     """An id of `size` bytes, hexadecimal or as protobuf's JSON printer writes it in base64; "" for none."""
     if not isinstance(value, str) or not value:
