@@ -85,7 +85,11 @@ class _Assembly:
         self._strays()
 
     def _step(self, step: Step) -> None:
-        """A tool's run without its arguments cannot be compared with anything: it counts as not recorded."""
+        """A tool call that nobody answered is said to be one, whoever asked for it. One without its arguments cannot be
+        compared with anything: it counts as not recorded."""
+        if isinstance(step, ToolStep) and not step.answered:
+            text, cost = "a tool call has no answer in the file", "it cannot be replayed past this call"
+            self.notes.append(_note("call_without_result", step.source, text, cost))
         if isinstance(step, ToolStep) and step.arguments is None:
             text, cost = "a tool was called and the file does not say with which arguments", "it cannot be compared"
             self.notes.append(_note("content_lost", step.source, text, cost))
@@ -120,13 +124,7 @@ class _Assembly:
             found = self._ran(at, call)
             if isinstance(found, AgentTool):
                 continue
-            step = _tool(call, found, answers[index], group=at if len(calls) > 1 else None)
-            if found is None and not step.answered:
-                text = "a tool call has no answer in the file"
-                self.notes.append(
-                    _note("call_without_result", call.source, text, "it cannot be replayed past this call")
-                )
-            self._step(step)
+            self._step(_tool(call, found, answers[index], group=at if len(calls) > 1 else None))
 
     def _ran(self, at: int, call: AskedCall) -> ToolStep | AgentTool | None:
         """The tool run that is this call's, which nobody else claims from here on."""

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from replaycases.importers.conversation import assemble
 from replaycases.importers.exchanges import AgentTool, AskedCall, GivenAnswer, ModelExchange, Turn
 from replaycases.importers.neutral import HumanStep, ModelStep, ToolStep
@@ -84,6 +86,16 @@ def test_a_call_without_an_answer_is_a_step_and_a_note() -> None:
     assembled = assemble((exchange(asked=(LOOK,)),))
     assert [step.answered for step in assembled.steps] == [True, False]
     assert [note.kind for note in assembled.notes] == ["call_without_result"]
+
+
+@pytest.mark.parametrize("call_id", ["x", "other"], ids=["its model call asked for it", "no model call claims it"])
+def test_a_tool_run_without_an_answer_is_a_step_and_a_note(call_id: str) -> None:
+    run = ToolStep(source="/t", tool="other", arguments={}, answered=False, call_id=call_id)
+    whole = (user("hi"), asks(LOOK), told(answer("one")))
+    asked = AskedCall(source="/c", tool="other", arguments={}, call_id="x") if call_id == "x" else LOOK
+    assembled = assemble((exchange(user("hi"), asked=(asked,)), run, *([] if call_id == "x" else [exchange(*whole)])))
+    found = [step.source for step in assembled.steps if isinstance(step, ToolStep) and not step.answered]
+    assert [(note.kind, note.source) for note in assembled.notes] == [("call_without_result", found[0])]
 
 
 def test_an_agent_that_is_called_as_a_tool_is_no_step_and_what_it_called_is() -> None:

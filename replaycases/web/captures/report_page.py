@@ -92,6 +92,10 @@ class ReportView:
     gaps: tuple[GapRow, ...]
     record: tuple[GapRow, ...]
 
+    @property
+    def is_whole(self) -> bool:
+        return not any(row.coverage.lacking for row in self.rows)
+
 
 def view_of(report: Report) -> ReportView:
     return ReportView(
