@@ -198,8 +198,9 @@ def revision(of: Case) -> FixtureRevision:
 
 
 def control_fixture(name: str = "confirmed") -> bytes:
-    """What a control of that name holds: nothing else holds it."""
-    return fixture(case_id=f"control-{crc32(repr(name).encode())}")
+    """What a control of that name holds: nothing else holds it, under any name."""
+    of_its_own = f"control-{crc32(repr(name).encode())}"
+    return fixture(case_id=of_its_own, prompt_version=of_its_own)
 
 
 def control(at: FixtureRevision, actor: User, *, name: str = "confirmed") -> Control:

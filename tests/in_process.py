@@ -15,7 +15,7 @@ from replaycases.cases import comparing, executing, fixtures, jobs, registry
 from replaycases.cases.models import Implementation, Run, RunState
 from replaycases.fixture.model import Fixture
 from replaycases.replay.ending import Ended
-from replaycases.replay.session import Answer, ReplaySession
+from replaycases.replay.session import Answer, ReplaySession, ToolError
 from replaycases.verdict.manifest import SURFACES, Manifest, RunFacts, RunSet, build
 from replaycases.verdict.observation import Observation
 
@@ -24,14 +24,22 @@ class _Halted(Exception):
     """The session answers nothing more."""
 
 
+class _NoResult(_Halted):
+    """The tool ended in an error; who bears that goes on."""
+
+
 class _Wire:
     """What the code of `tests.factories` uses of the harness's session."""
+
+    ToolError = _NoResult
 
     def __init__(self, session: ReplaySession) -> None:
         self.session, self.tools = session, self
 
     def call(self, tool: str, arguments: Any) -> Any:
         reply = self.session.handle("tool.call", {"tool": tool, "arguments": arguments})
+        if isinstance(reply, ToolError):
+            raise _NoResult
         if not isinstance(reply, Answer):
             raise _Halted
         return reply.result["value"]

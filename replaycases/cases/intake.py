@@ -15,6 +15,7 @@ from replaycases.accounts.roles import CHANGES_CONTENT, CREATES_CASES
 from replaycases.cases import (
     behalf,
     comparing,
+    control_rules,
     events,
     evidence,
     expiry,
@@ -189,18 +190,20 @@ def add_control(
 ) -> Control:
     """A control beside a revision, under a name that no other control of it has. `mutation` is a JSON Patch on the
     control after which it must still be a valid fixture. `tool` is the tool with an effect whose outcome it shows; it
-    may be left out where the revision has one or none. `seen_revision` is the number of the current one from which it
-    was written. Verdicts that read the revision's controls are cleared: they wait for replays of this one too, and pass
-    nothing without them. Raises as `add_revision`."""
+    may be left out where the revision has one or none; its calls there must not contradict `outcome_type`.
+    `seen_revision` is the number of the current one from which it was written. Verdicts that read the revision's
+    controls are cleared: they wait for replays of this one too, and pass nothing without them. Raises as
+    `add_revision`."""
     policies.require(revision.case, actor, "add_control")
     upload = _upload(fixture, detect)
     mutated = _mutated(fixture, mutation) if mutation is not None else None
-    shown = _tool_shown(revision, upload.loaded, tool)
+    shown = control_rules.tool_shown(revision, upload.loaded, tool)
+    control_rules.require_shows(upload.loaded, shown, outcome_type)
     with transaction.atomic():
         case = policies.require_locked(revision.case, actor, "add_control")
         _require_current(case, seen_revision, did="wrote from")
-        free = _free_name(revision, name)
-        _require_other(revision, upload.loaded)
+        free = control_rules.free_name(revision, name)
+        control_rules.require_other(revision, upload.loaded)
         ends = _ends(case, end_of_more(case))
         control = Control(
             revision=revision,
@@ -274,35 +277,6 @@ def _require_may_change(actor: User, case: Case, loaded: Fixture, before: Fixtur
         raise PermissionDenied(
             f"You may change only what is expected. What was recorded: {access.lacking(case.project, CHANGES_CONTENT)}"
         )
-
-
-def _tool_shown(revision: FixtureRevision, loaded: Fixture, tool: str) -> str:
-    """The tool with an effect that the control is about, "" where the revision has none."""
-    known = revision.effectful_tools
-    chosen = tool.strip() or (known[0] if len(known) == 1 else "")
-    if chosen not in (known or [""]):
-        one_of = f"one of the tools that have an effect: {', '.join(known)}" if known else "none: no tool has an effect"
-        raise ValidationError({"tool": f"Name {one_of}."})
-    if chosen and chosen not in {event.tool for event in loaded.events}:
-        raise ValidationError({"tool": f"The control's fixture does not use {chosen}."})
-    return chosen
-
-
-def _free_name(revision: FixtureRevision, name: str) -> str:
-    kept = texts.kept(name, cap=texts.NAME_CAP, field="name")
-    if revision.controls.filter(name=kept).exists():
-        taken = f"Revision {revision.number} has a control of this name already. Choose another one."
-        raise ValidationError({"name": taken})
-    return kept
-
-
-def _require_other(revision: FixtureRevision, loaded: Fixture) -> None:
-    """A control stands beside the incident: the incident itself, or one control under several outcomes, is none."""
-    if loaded.fixture_hash == revision.fixture_hash:
-        raise ValidationError({"fixture": "This is the incident itself. A control shows what is well beside it."})
-    same = revision.controls.filter(fixture_hash=loaded.fixture_hash, checks_hash=loaded.checks_hash).first()
-    if same is not None:
-        raise ValidationError({"fixture": f"This is the control {same.name} again. Each shows an outcome of its own."})
 
 
 def _mutated(fixture: bytes, mutation: bytes) -> Fixture:

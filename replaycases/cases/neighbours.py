@@ -34,11 +34,18 @@ _ACCEPTED: Mapping[OutcomeType, Accepted] = {
 }
 """What an outcome says of the effect. Before a known result it may have come about or not: that stays as recorded."""
 
+_LACKING: Mapping[OutcomeType, str] = {
+    OutcomeType.SUCCESS: "ends in an accepted result",
+    OutcomeType.TIMEOUT: "ends in an error that leaves its result open",
+}
+"""What some call must do to show an outcome. A tool may refuse, or leave open whether it was done, by a result or by an
+error: nothing recorded contradicts the others."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
     """A recorded call of a tool that has an effect. `recorded_as` is the type that its outcome has by what was
-    recorded: a guide for whoever reads it, which decides nothing."""
+    recorded: a guide for whoever reads it. A control may show a call otherwise where nothing contradicts that."""
 
     event: Event
     recorded_as: OutcomeType
@@ -83,6 +90,26 @@ def _recorded_as(event: Event, *, ran_out: bool) -> OutcomeType:
     if is_error and accepted is True:
         return OutcomeType.UNCERTAIN
     return OutcomeType.REJECTION if is_error or accepted is False else OutcomeType.SUCCESS
+
+
+def why_not_shown(fixture: Fixture, tool: str, outcome_type: OutcomeType) -> str:
+    """Why what is recorded of the tool's calls contradicts that they show the outcome, "" if nothing does. An optional
+    call shows nothing: no run need make it."""
+    calls = [event for event in fixture.events if event.tool == tool and not event.optional]
+    ran_out = {found.seq for found in timeouts_of(fixture)}
+    shown = {_recorded_as(event, ran_out=event.seq in ran_out) for event in calls}
+    shown |= {OutcomeType.TIMEOUT for event in calls if _is_open_error(event)}
+    if outcome_type not in _LACKING or outcome_type in shown:
+        return ""
+    says = f"In this control no call of {tool} {_LACKING[outcome_type]} (an optional call shows nothing)."
+    found = ", ".join(each.label.lower() for each in OutcomeType if each in shown)
+    return f"{says} Write it so, or choose what is recorded: {found}." if found else says
+
+
+def _is_open_error(event: Event) -> bool:
+    """Whether the call ended in an error of which it is not said that nothing was accepted."""
+    is_error = event.outcome is not None and event.outcome.type == "error"
+    return is_error and (event.effect is None or event.effect.accepted is not False)
 
 
 def neighbour(fixture: Fixture, call: Call, outcome_type: OutcomeType) -> Neighbour:

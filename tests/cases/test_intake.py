@@ -145,6 +145,9 @@ def test_a_control_is_neither_the_incident_nor_another_control_again(actor: User
         add(fixture=factories.fixture(), mutation=factories.MUTATION)
     with pytest.raises(ValidationError, match="the control confirmed again"):
         add(fixture=factories.control_fixture("confirmed"), mutation=factories.MUTATION)
+    renamed = {**json.loads(factories.control_fixture("confirmed")), "case_id": "late", "incident_id": "INC-2"}
+    with pytest.raises(ValidationError, match="the control confirmed again"):
+        add(fixture=json.dumps(renamed, indent=2).encode(), mutation=factories.MUTATION)
     assert revision.controls.count() == 1
 
 
@@ -286,6 +289,16 @@ def test_a_control_names_a_tool_that_its_own_fixture_uses(actor: User) -> None:
     revision = factories.revision(opened(actor, fixture=effects("pay", "ship")))
     with pytest.raises(ValidationError, match="does not use ship"):
         shown(actor, revision, effects("pay", case_id="c"), "ship")
+
+
+def test_a_control_is_not_said_to_show_an_outcome_that_its_recorded_calls_contradict(actor: User) -> None:
+    revision = factories.revision(opened(actor, fixture=effects("pay")))
+    add = partial(intake.add_control, actor, revision=revision, name="c", fixture=effects("pay", case_id="c"))
+    with pytest.raises(ValidationError, match="choose what is recorded: success") as refused:
+        add(outcome_type=OutcomeType.TIMEOUT)
+    assert list(refused.value.message_dict) == ["outcome_type"]
+    assert not Control.objects.exists()
+    assert add(outcome_type=OutcomeType.SUCCESS).outcome_type == "success"
 
 
 def test_a_control_names_no_tool_where_none_has_an_effect(actor: User, case: Case) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replaycases.cases.models import OutcomeType
-from replaycases.cases.neighbours import PLACEHOLDERS, Neighbour, calls_of, neighbour, unfilled
+from replaycases.cases.neighbours import PLACEHOLDERS, Neighbour, calls_of, neighbour, unfilled, why_not_shown
 from replaycases.fixture.difference import differences
 from replaycases.fixture.load import load_fixture
 from replaycases.fixture.model import Fixture
@@ -165,3 +165,28 @@ def test_what_is_not_filled_in_is_found_on_its_line() -> None:
     assert [said for line, said in found if said in lines[line - 1]] == [said for _, said in found]
     assert len(found) == 2
     assert unfilled(json.dumps(paying().document)) == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "accepted", "shows"),
+    [
+        (DONE, True, {"success"}),
+        (DONE, False, set()),
+        (DONE, "unknown", set()),
+        (REFUSED, False, set()),
+        (REFUSED, True, {"timeout_before_result"}),
+        (TIMEOUT, "unknown", {"timeout_before_result"}),
+        (TIMEOUT, False, {"timeout_before_result"}),
+    ],
+)
+def test_what_is_recorded_may_contradict_a_success_or_a_timeout_and_nothing_else(
+    outcome: Any, accepted: Any, shows: set[str]
+) -> None:
+    fixture = paying(outcome, accepted)
+    found = {each for each in OutcomeType if not why_not_shown(fixture, "pay", each)}
+    assert found == {OutcomeType.REJECTION, OutcomeType.UNCERTAIN, *shows}
+
+
+def test_an_optional_call_shows_no_outcome() -> None:
+    fixture = paying(TIMEOUT, "unknown", event={"optional": True})
+    assert "an optional call shows nothing" in why_not_shown(fixture, "pay", OutcomeType.TIMEOUT)

@@ -192,14 +192,34 @@ def effectful(**changes: Any) -> bytes:
     return json.dumps(document).encode()
 
 
-def add_control(of: People, case: Case, kind: OutcomeType, tool: str, mutation: bytes = factories.MUTATION) -> None:
+NO_ANSWER = {"type": "error", "error": {"kind": "timeout", "message": "no answer"}}
+DONE = b'[{"op": "replace", "path": "/events/0/outcome", "value": {"type": "result", "value": {"state": "done"}}}]'
+# The fixed version, which also bears that no answer comes.
+PATIENT_CODE = factories.FIXED_CODE.replace(
+    'found = session.tools.call("refund.lookup", {"order": "o-1"})',
+    """try:
+        found = session.tools.call("refund.lookup", {"order": "o-1"})
+    except session.ToolError:
+        found = {"state": "unknown"}""",
+)
+
+
+def ending(kind: OutcomeType) -> bytes:
+    """A control of its own in which the lookup ends so."""
+    document = json.loads(effectful(case_id=f"control-{kind}", prompt_version=kind))
+    if kind == OutcomeType.TIMEOUT:
+        document["events"][0]["outcome"] = NO_ANSWER
+    return json.dumps(document).encode()
+
+
+def add_control(of: People, case: Case, kind: OutcomeType, tool: str, mutation: bytes = DONE) -> None:
     intake.add_control(
         of.engineer,
         revision=factories.revision(case),
         name=f"{kind} of {tool}",
         outcome_type=kind,
         tool=tool,
-        fixture=effectful(case_id=f"control-{kind}"),
+        fixture=ending(kind),
         mutation=mutation,
     )
 
@@ -208,6 +228,8 @@ def add_control(of: People, case: Case, kind: OutcomeType, tool: str, mutation: 
 def with_effect(of: People) -> Case:
     case = factories.case(of.project, of.responder, effectful())
     factories.describe(of, case)
+    patient = factories.implementation(of.project, of.engineer, PATIENT_CODE, version="3")
+    Provenance.objects.update(fixed=patient)
     return factories.fresh(case)
 
 
@@ -264,9 +286,9 @@ def test_controls_that_nobody_asked_to_replay_are_not_said_to_wait_or_fail(of: P
 
 
 def test_a_control_that_cannot_turn_red_covers_nothing(of: People, with_effect: Case) -> None:
-    idle = b'[{"op": "replace", "path": "/events/0/outcome/value/state", "value": "odd"}]'
+    idle = b'[{"op": "replace", "path": "/events/0/outcome/error/message", "value": "odd"}]'
     for kind in OutcomeType:
-        add_control(of, with_effect, kind, "refund.lookup", idle if kind == OutcomeType.TIMEOUT else factories.MUTATION)
+        add_control(of, with_effect, kind, "refund.lookup", idle if kind == OutcomeType.TIMEOUT else DONE)
     factories.replayed(of, with_effect)
     found = controls(of, with_effect)
     assert found.state == "unsatisfied"
