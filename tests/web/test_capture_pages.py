@@ -21,6 +21,7 @@ from replaycases.cases.models import Capture, Case, Draft, Origin
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
 from tests.web.conftest import client_of
+from tests.web.drafting import RECORD, STEPS, seen_now
 
 SECRET = "order 4711 of Erika"
 TRACE = transcript(
@@ -338,7 +339,7 @@ def test_what_was_kept_comes_back_into_the_form(client: Client, capture: Capture
     html = page(client, f"{RUN}draft/")
     for value in ("refund-claimed", "refund /note", "(?i)error"):
         assert value in html
-    send(client, f"{RUN}draft/", **said)
+    send(client, f"{RUN}draft/", **said, **seen_now(*RECORD))
     assert choices() == before
 
 
@@ -346,6 +347,52 @@ def test_the_choice_of_steps_outlives_the_run_record(client: Client, capture: Ca
     send(client, f"{RUN}steps/", shown="1-5", keep=[1, 3, 4, 5], ends_after="")
     send(client, f"{RUN}draft/", **NAMED)
     assert choices()["leave_out"] == [2]
+
+
+@pytest.mark.usefixtures("opened")
+@pytest.mark.parametrize(
+    ("at", "to", "said", "meanwhile"),
+    [
+        ("draft/", "draft/", {**NAMED, "time_zone": "Europe/Berlin"}, {"ignore": []}),
+        ("", "steps/", {"shown": "1-5", "keep": [1, 2, 3, 4, 5], "ends_after": ""}, {"leave_out": [2]}),
+        ("leeway/", "leeway/optional/", {"optional": "2"}, {"optional": [4]}),
+        ("expectation/", "expectation/", {"expected": "{}"}, {"expected": {"boundary": ["b"]}}),
+        ("expectation/", "expectation/incident/", {"incident": ["a"]}, {"expected": {"boundary": ["b"]}}),
+    ],
+)
+def test_nothing_is_saved_over_what_somebody_else_chose_since_the_page_was_shown(
+    client: Client, capture: Capture, responder: User, at: str, to: str, said: dict[str, Any], meanwhile: dict[str, Any]
+) -> None:
+    begun = {**NAMED, "ignore": [{"tool": "refund", "pointer": "/note"}], "expected": {"boundary": ["a", "b"]}}
+    choosing.choose(responder, capture=capture, run=0, parts=begun)
+    shown = re.findall(r'name="seen" value="([^"]*)"', page(client, f"{RUN}{at}"))
+    choosing.choose(responder, capture=capture, run=0, parts=meanwhile)
+    there = choices()
+    html = send(client, f"{RUN}{to}", 409, **said, seen=shown[0])
+    assert "changed since you looked" in html
+    assert "What you sent" in html
+    assert choices() == there
+    now = re.findall(r'name="seen" value="([^"]*)"', page(client, f"{RUN}{at}"))
+    send(client, f"{RUN}{to}", **said, seen=now[0])
+    assert choices() != there
+
+
+def test_other_parts_of_the_draft_may_change_meanwhile(client: Client, capture: Capture, responder: User) -> None:
+    choosing.choose(responder, capture=capture, run=0, parts=NAMED)
+    shown = seen_now(*RECORD)
+    send(client, f"{RUN}steps/", shown="1-5", keep=[1, 3, 4, 5], ends_after="", **seen_now(*STEPS))
+    send(client, f"{RUN}draft/", **{**NAMED, "locale": "de"}, **shown)
+    assert (choices()["locale"], choices()["leave_out"]) == ("de", [2])
+
+
+def test_an_end_before_a_call_is_shown_and_takes_another_one(client: Client, capture: Capture, responder: User) -> None:
+    """It can be said by the API alone."""
+    choosing.choose(responder, capture=capture, run=0, parts={**NAMED, "leave_out": [1], "horizon_at_call": 2})
+    html = page(client, RUN)
+    assert 'name="ends_after" value="3" checked' in html
+    assert "2 of 5" in html
+    send(client, f"{RUN}steps/", shown="1-5", keep=[2, 3, 4, 5], ends_after=4, **seen_now(*STEPS))
+    assert choices() == {**NAMED, "leave_out": [1], "horizon_after": 3}
 
 
 @pytest.mark.parametrize(
@@ -515,7 +562,7 @@ def test_a_check_is_taken_out_with_its_place_in_the_incident(client: Client, nam
 def test_which_checks_are_the_incident_is_chosen(client: Client, named: Capture) -> None:
     send(client, f"{RUN}expectation/checks/", **CLAIM)
     send(client, f"{RUN}expectation/checks/", add="action_counts", action="refund", max=0)
-    send(client, f"{RUN}expectation/incident/", incident=["action_counts.refund", "no-such"])
+    send(client, f"{RUN}expectation/incident/", incident=["action_counts.refund", "no-such"], **seen_now("expected"))
     assert choices()["expected"]["boundary"] == ["action_counts.refund"]
 
 
@@ -598,7 +645,7 @@ def test_every_check_is_shown_where_the_case_is_made_and_what_says_nothing_is_to
 
 def shown_in(html: str) -> str:
     """What the form that changes a check names as what it showed."""
-    return html.split('name="seen" value="')[1].split('"')[0]
+    return html.split('name="part"')[1].split('name="seen" value="')[1].split('"')[0]
 
 
 @pytest.mark.usefixtures("opened")

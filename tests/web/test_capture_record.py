@@ -18,6 +18,7 @@ from tests import factories
 from tests.cases.test_captures import STATEMENT
 from tests.importers.transcripts import answers, asks, call, says, system, transcript, user
 from tests.web.conftest import client_of
+from tests.web.drafting import RECORD, seen_now
 
 TRACE = transcript(
     system("Help."),
@@ -124,7 +125,7 @@ def test_a_tool_only_reads_by_a_word_that_no_gate_takes_for_a_stated_effect(
     expected = {"boundary": ["x"], "tool_sequence": {"id": "x", "tools": ["refund"], "mode": "exact"}}
     choosing.choose(responder, capture=capture, run=0, parts={"expected": expected})
     for said, unstated in (({"tool0-none": "on"}, ["refund"]), ({"tool0-action": "refund"}, [])):
-        client.post(f"{RUN}draft/", {**NAMED, **said})
+        client.post(f"{RUN}draft/", {**NAMED, **said, **seen_now(*RECORD)})
         made = drafts.imported(responder, Draft.objects.get())
         assert made.fixture is not None
         assert unstated_tools(made.fixture) == unstated
@@ -137,7 +138,7 @@ def test_the_owner_of_the_dependency_reads_who_said_that_a_tool_only_reads(
 ) -> None:
     expected = {"boundary": ["x"], "tool_sequence": {"id": "x", "tools": ["other"], "mode": "exact"}}
     choosing.choose(responder, capture=capture, run=0, parts={**NAMED, "expected": expected})
-    client.post(f"{RUN}draft/", {**NAMED, "tool0-none": "on"})
+    client.post(f"{RUN}draft/", {**NAMED, "tool0-none": "on", **seen_now(*RECORD)})
     draft = Draft.objects.get()
     case = drafts.make_case(responder, draft=draft, seen=draft.choices.digest, **STATEMENT)
     said = "<code>refund</code> (only reads, says who drafted the case)"

@@ -15,6 +15,7 @@ from replaycases.web.captures import steps_form
 from tests import factories
 from tests.importers.transcripts import answers, asks, call, transcript, user
 from tests.web.conftest import client_of
+from tests.web.drafting import STEPS, seen_now
 
 RUN = "/captures/RC-T1/runs/0/"
 
@@ -68,13 +69,14 @@ def test_a_filter_shows_some_steps_and_all_of_them_are_left_out_at_once(
     assert answer.headers["Location"] == f"{RUN}?boundary=tool&tool=t1"
     assert chosen()["leave_out"] == [4, 8, 12, 16, 20, 24]
     assert "No step matches" in client.get(f"{RUN}?tool=t1&choice=kept").content.decode()
-    client.post(f"{RUN}steps/", {**said, "all": "kept"})
+    client.post(f"{RUN}steps/", {**said, "all": "kept", **seen_now(*STEPS)})
     assert "leave_out" not in chosen()
 
 
 def test_what_stands_before_and_after_steps_is_left_out(client: Client, responder: User, project: Project) -> None:
     factories.drafted(project, responder)
-    client.post(f"{RUN}steps/", {"shown": "1-5", "keep": [1, 2, 3, 4, 5], "before": "2", "after": "4"})
+    said = {"shown": "1-5", "keep": [1, 2, 3, 4, 5], "before": "2", "after": "4"}
+    client.post(f"{RUN}steps/", {**said, **seen_now(*STEPS)})
     assert chosen()["leave_out"] == [1, 5, 6]
     answer = client.post(f"{RUN}steps/", {"shown": "1-5", "keep": [1], "before": "x"})
     assert (answer.status_code, "is no step" in answer.content.decode()) == (422, True)

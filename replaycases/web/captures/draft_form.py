@@ -26,6 +26,8 @@ RECORDER = ("commit", "recorder", "version")
 PLAIN = ("case_id", "incident_id", "frozen_at", "time_zone", "locale", "workflow_version", "prompt_version")
 RECORD = "record_"
 JSON_PARTS = ("identity", "tools", "policies", "templates", "alternatives")
+PARTS = (*PLAIN, *JSON_PARTS, "ignore", "optional", "none", "serving", "record", "recorded_by", "effects")
+"""Of the choices those that the form shows and sets, all of them."""
 
 
 def _text(label: str, help_text: str = "", *validators: Callable[[str], None]) -> forms.CharField:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -23,7 +24,7 @@ from replaycases.importers.findings import ImportRefused
 from replaycases.web import raw_reading
 from replaycases.web.captures import draft_page, expectation_page, later_page, loading
 from replaycases.web.captures.case_forms import MakeCaseForm, ReviseForm
-from replaycases.web.captures.draft_form import RunRecordForm
+from replaycases.web.captures.draft_form import PARTS, RunRecordForm
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.captures.report_page import gap_row
 from replaycases.web.scope import user_of
@@ -56,10 +57,28 @@ def closed(
     raw = shared["raw"] = raw_reading.of(request, draft, back=request.path)
     if not raw.asks:
         return None
-    sent = [(name, value) for name, value in request.POST.items() if value and name != "csrfmiddlewaretoken"]
+    sent = sent_in(request)
     errors = [said for found in refused.errors.values() for said in found] if refused is not None else []
     context = {**shared, "title": title, "sent": sent, "errors": errors}
     return render(request, "captures/closed.html", context, status=422 if request.method == "POST" else 200)
+
+
+def overtaken(
+    request: HttpRequest, capture: Capture, run: int, title: str, *, back: str, sent: Iterable[tuple[str, str]] = ()
+) -> HttpResponse:
+    """The page in place of one that would undo what somebody else chose since it was shown. It gives back what they
+    sent, and leads to the page `back` as it is now."""
+    context = {**loading.docket(capture, user_of(request), run=run), "title": title, "sent": list(sent), "back": back}
+    return render(request, "captures/overtaken.html", context, status=409)
+
+
+def sent_in(request: HttpRequest) -> list[tuple[str, str]]:
+    """What the form said, without what the page put into it."""
+    said = ((name, ", ".join(map(str, values))) for name, values in request.POST.lists() if name not in _NOT_SAID)
+    return [(name, value) for name, value in said if value]
+
+
+_NOT_SAID = ("csrfmiddlewaretoken", "seen", "then")
 
 
 @login_required
@@ -79,7 +98,9 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
     form = RunRecordForm(request.POST or None, choices=choices, called=found.outline.tools, boundaries=boundaries)
     if request.method == "POST" and form.is_valid():
         try:
-            choosing.choose(user_of(request), capture=capture, run=run, parts=form.parts())
+            choosing.choose(user_of(request), capture=capture, run=run, parts=form.parts(), seen=seen_by(request))
+        except SeenAnother:
+            return overtaken(request, capture, run, "Run record", back="capture_draft", sent=sent_in(request))
         except ImportRefused as refused:
             found_at = refused.finding.pointer[1:]
             form.add_error(found_at if found_at in form.fields else None, str(refused))
@@ -102,6 +123,7 @@ def run_record(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRes
         "tried": tried,
         "missing": sum(gap.caps and not gap.declared for gap in report.gaps),
         "gaps": [gap_row(gap) for gap in report.gaps],
+        "seen": seen_by(request) if form.is_bound else choosing.seen_of(choices, PARTS),
     }
     return render(request, "captures/draft.html", context, status=422 if request.method == "POST" else 200)
 
@@ -116,7 +138,7 @@ def make_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpResp
     form = MakeCaseForm(request.POST or None, capture=capture)
     if draft is not None and draft.case is None and form.is_valid():
         try:
-            case = drafts.make_case(user_of(request), draft=draft, seen=_seen(request), **form.said())
+            case = drafts.make_case(user_of(request), draft=draft, seen=seen_by(request), **form.said())
         except FixtureInvalid as invalid:
             return _render_case(request, shared, form, findings=invalid.findings)
         except ImportRefused as refused:
@@ -150,7 +172,7 @@ def revise_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
                 draft=draft,
                 changed=said["changed"],
                 seen_revision=said["seen_revision"],
-                seen=_seen(request),
+                seen=seen_by(request),
             )
         except FixtureInvalid as invalid:
             return _render_case(request, shared, MakeCaseForm(capture=capture), revise=form, findings=invalid.findings)
@@ -166,8 +188,8 @@ def revise_case(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
     return _render_case(request, shared, MakeCaseForm(capture=capture), revise=form)
 
 
-def _seen(request: HttpRequest) -> str:
-    """The digest of the choices that the sent page showed, "" for a page that showed none."""
+def seen_by(request: HttpRequest) -> str:
+    """By what the sent page knew what it showed, "" for a page that showed nothing."""
     return request.POST.get("seen", "")
 
 

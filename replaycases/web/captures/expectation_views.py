@@ -15,15 +15,17 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.cases import choosing, drafts, previews
 from replaycases.cases.models import Capture
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.web.captures import expectation_edit, expectation_page, loading
 from replaycases.web.captures.check_forms import BY_NAME, CheckForm
-from replaycases.web.captures.draft_views import closed, drafted, unreadable
+from replaycases.web.captures.draft_views import closed, drafted, overtaken, seen_by, sent_in, unreadable
 from replaycases.web.captures.entry_digest import GONE
 from replaycases.web.captures.json_field import JsonField
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.forms import StyledForm
 from replaycases.web.scope import user_of
+
+PART = "expected"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ def expectation(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpRe
     if not form.is_valid():
         return _render(request, capture, run, text=form)
     said = form.cleaned_data["expected"] or {}
-    return _kept(request, capture, run, lambda there: said, "The expectation is kept in the draft.")
+    return _kept(request, capture, run, lambda there: said, "The expectation is kept in the draft.", whole=True)
 
 
 @login_required
@@ -128,13 +130,26 @@ def choose_incident(request: HttpRequest, capture_id: CaptureId, run: int) -> Ht
     """Which of the checks are the incident."""
     capture = drafted(request, capture_id, run)
     incident = partial(expectation_edit.with_boundary, checks=request.POST.getlist("incident"))
-    return _kept(request, capture, run, incident, "Which checks are the incident is kept.")
+    return _kept(request, capture, run, incident, "Which checks are the incident is kept.", whole=True)
 
 
 def _kept(
-    request: HttpRequest, capture: Capture, run: int, into: Callable[[dict[str, Any]], dict[str, Any]], done: str
+    request: HttpRequest,
+    capture: Capture,
+    run: int,
+    into: Callable[[dict[str, Any]], dict[str, Any]],
+    done: str,
+    *,
+    whole: bool = False,
 ) -> HttpResponse:
-    choosing.change(user_of(request), capture=capture, run=run, part="expected", into=lambda there: into(there or {}))
+    """`whole`: what is sent takes the place of all that the page showed, so that it must stand there still."""
+    shown = seen_by(request) if whole else None
+    try:
+        choosing.change(
+            user_of(request), capture=capture, run=run, part=PART, into=lambda there: into(there or {}), seen=shown
+        )
+    except SeenAnother:
+        return overtaken(request, capture, run, "Expectation", back="capture_expectation", sent=sent_in(request))
     messages.success(request, done)
     return redirect("capture_expectation", capture.readable_id, run)
 
@@ -182,6 +197,7 @@ def _render(
         "rows": rows,
         "tried": tried,
         "offers": expectation_page.offers(has_incident=bool(expected.get("boundary")), refused=refused, kind=kind),
+        "seen": seen_by(request) if text else choosing.seen_of(choices, (PART,)),
         "text": text or ExpectedForm(initial={"expected": expected or None}),
         "changing": changing or _asked_for(request, expected),
         "tools": found.outline.known_tools,

@@ -16,12 +16,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from replaycases.cases import captures, choosing, drafts, previews
 from replaycases.cases.models import Capture
-from replaycases.cases.policies import InvalidTransition
+from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.importers.neutral import ToolStep
 from replaycases.importers.outline import StepLine
 from replaycases.web import words
 from replaycases.web.captures import expectation_page, loading, steps_form
-from replaycases.web.captures.draft_views import closed, drafted, unreadable
+from replaycases.web.captures.draft_views import closed, drafted, overtaken, seen_by, sent_in, unreadable
 from replaycases.web.captures.entry_digest import GONE, digest_of
 from replaycases.web.captures.leeway_form import AlternativeForm, OptionalForm
 from replaycases.web.captures.loading import CaptureId
@@ -32,6 +32,7 @@ Alternatives = dict[str, list[JSON]]
 """Other calls by the number of their step, as a draft keeps them."""
 
 NAME = "capture_leeway"
+TITLE = "What another run may do otherwise"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,11 @@ def choose_optional(request: HttpRequest, capture_id: CaptureId, run: int) -> Ht
     form = OptionalForm(request.POST, steps=found.outline.steps if found.outline else ())
     if not form.is_valid():
         return _render(request, capture, run, optional=form)
-    choosing.choose(user_of(request), capture=capture, run=run, parts={"optional": form.cleaned_data["optional"]})
+    parts = {"optional": form.cleaned_data["optional"]}
+    try:
+        choosing.choose(user_of(request), capture=capture, run=run, parts=parts, seen=seen_by(request))
+    except SeenAnother:
+        return overtaken(request, capture, run, TITLE, back=NAME, sent=sent_in(request))
     return _kept(request, capture, run, "The optional steps are kept.")
 
 
@@ -121,7 +126,7 @@ def _render(
     if found.outline is None:
         return unreadable(request, capture, run, found.why_not)
     shared = loading.docket(capture, user_of(request), run=run, tab="leeway")
-    asks = closed(request, shared, "What another run may do otherwise", refused=optional or adding)
+    asks = closed(request, shared, TITLE, refused=optional or adding)
     if asks is not None:
         return asks
     draft, steps = shared["draft"], found.outline.steps
@@ -132,6 +137,7 @@ def _render(
         "tried": previews.preview(user_of(request), draft) if draft is not None else None,
         "rows": list(_rows(choices.get("alternatives", {}), steps)),
         "optional": optional or OptionalForm(steps=steps, initial={"optional": written}),
+        "seen": seen_by(request) if optional else choosing.seen_of(choices, ("optional",)),
         "left_out": [steps[number - 1] for number in choices.get("optional", ()) if 1 <= number <= len(steps)],
         "adding": adding or AlternativeForm(steps=steps, initial=_recorded(request, capture, run, shared)),
         "tools": found.outline.known_tools,

@@ -19,15 +19,25 @@ from replaycases.accounts import access
 from replaycases.accounts.roles import CAPTURES
 from replaycases.cases import captures, choosing, drafts, outlines
 from replaycases.cases.models import Capture
+from replaycases.cases.policies import SeenAnother
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.neutral import NeutralRun
 from replaycases.importers.outline import StepLine
 from replaycases.web import raw_reading
 from replaycases.web.captures import loading, step_contents, steps_form, timeline_page
+from replaycases.web.captures.draft_views import overtaken, seen_by
 from replaycases.web.captures.loading import CaptureId
 from replaycases.web.captures.steps_form import StepFilter
 from replaycases.web.pages import ROWS_A_PAGE
 from replaycases.web.scope import user_of
+
+_TYPED = {
+    "ends_after": "Ends after step",
+    "before": "Left out before step",
+    "after": "Left out after step",
+    "out_also": "Left out too",
+    "keep_also": "But kept",
+}
 
 
 @login_required
@@ -56,6 +66,7 @@ class _Steps:
     def __init__(self, request: HttpRequest, outline: outlines.Outline, draft: Any) -> None:
         choices = drafts.choices_of(draft) if draft is not None else {}
         self.request, self.outline = request, outline
+        self.seen = seen_by(request) if request.method == "POST" else choosing.seen_of(choices, choosing.STEPS)
         self.chosen = timeline_page.chosen_of(choices, outline.steps)
         self.filter = _filter(request, outline)
         matching = self.filter.of(outline.steps, self.chosen.left_out)
@@ -73,6 +84,7 @@ class _Steps:
         rows = timeline_page.rows_of(self.lines, sent, begun=begun, excerpts=excerpts) if self.lines else []
         return {
             "outline": self.outline,
+            "seen": self.seen,
             "filter": self.filter,
             "page": self.page,
             "rows": rows,
@@ -120,6 +132,8 @@ def choose_steps(request: HttpRequest, capture_id: CaptureId, run: int) -> HttpR
     access.require(user_of(request), capture.project, *CAPTURES)
     try:
         _choose(request, capture, run)
+    except SeenAnother:
+        return overtaken(request, capture, run, "Steps", back="capture_run", sent=_sent(request))
     except ValidationError as refused:
         return _render(request, capture, run, refused=" ".join(refused.messages))
     except ImportRefused as refused:
@@ -145,4 +159,13 @@ def _choose(request: HttpRequest, capture: Capture, run: int) -> None:
         shown=said.shown,
         kept=said.kept,
         ends_after=steps_form.number(request.POST.get("ends_after", "")) or None,
+        seen=seen_by(request),
     )
+
+
+def _sent(request: HttpRequest) -> list[tuple[str, str]]:
+    """What of the steps was chosen on the page, in words."""
+    kept = sorted({number for number in map(steps_form.number, request.POST.getlist("keep")) if number})
+    typed = [(label, request.POST.get(name, "")) for name, label in _TYPED.items()]
+    said = [("Shown", request.POST.get("shown", "")), ("Of these kept", steps_form.ranges_of(kept)), *typed]
+    return [(label, value) for label, value in said if value]

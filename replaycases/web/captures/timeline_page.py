@@ -51,7 +51,7 @@ class Chosen:
 def chosen_of(choices: Mapping[str, Any], steps: Sequence[StepLine]) -> Chosen:
     out = frozenset(choices.get("leave_out", ()))
     whole = reach(steps, out)
-    end = choosing.ends_after(choices, whole)
+    end = choosing.ends_after(choices, steps[:whole])
     left = sum(number not in out for number in range(1, (end or whole) + 1))
     return Chosen(left_out=out, ends_after=end, whole=whole, left=left)
 
