@@ -57,9 +57,17 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 def automaton(texts: dict[str, Any]) -> Any:
     """An Aho-Corasick automaton that gives (length, value) for each text of a mapping; the mapping may be empty."""
+    if not texts:
+        return _Nothing()
     made = ahocorasick.Automaton()
-    made.add_word("\0nothing\0", (9, (None, 0)))
     for text, value in texts.items():
         made.add_word(text, (len(text), value))
     made.make_automaton()
     return made
+
+
+class _Nothing:
+    """Looks for nothing: the automaton of the library must know a word."""
+
+    def iter(self, text: str) -> Iterator[Any]:
+        return iter(())

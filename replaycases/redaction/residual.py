@@ -13,6 +13,7 @@ from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
 from replaycases.redaction.scan import Detectors, Found, Scan, Source, scan
 from replaycases.redaction.surrogates.surrogates import LONGEST_VALUE
+from replaycases.redaction.views.blocks import SHORTEST, octets_in
 from replaycases.redaction.views.view import View
 
 ORIGINAL, DIGITS = "residual:original", "residual:digits"
@@ -73,6 +74,8 @@ class _Made:
         text = one.text.strip()
         if not text or text in self._texts:
             return bool(text)
+        if one.hit.kind == "opaque_id" and self._is_in_block(one):
+            return True
         view: View | None = one.view
         start = one.hit.start + one.text.index(text)
         end = start + len(text)
@@ -82,6 +85,12 @@ class _Made:
             start, end = view.in_parent(start, end)
             view = view.parent
         return False
+
+    def _is_in_block(self, one: Found) -> bool:
+        """Whether the run is a block that was encoded anew with a surrogate in it: it was none of these runs before."""
+        spans = (view for view in one.view.children if view.units is None)
+        held = (view.text for view in spans if one.hit.start <= view.start and view.end <= one.hit.end)
+        return any(next(self._automaton.iter(text), None) is not None for text in held)
 
     def _spans(self, text: str, at: int) -> Iterator[tuple[int, int]]:
         """Where surrogates stand round a position. Only that part is given to the automaton, which reads all that it is
@@ -101,12 +110,25 @@ class _Left:
     def found_in(self, read: Iterable[Source]) -> Iterator[Found]:
         for source in read:
             for view in source.reading.root.walk():
-                for hit in (*self._plain(view), *self._spaced(view)):
+                for hit in (*self._plain(view), *self._spaced(view), *self._in_octets(view)):
                     yield Found(leaf=source.leaf, view=view, hit=hit)
 
     def _plain(self, view: View) -> Iterator[Hit]:
         for start, end, kind in self._texts.spans(view.text):
             yield Hit(kind=kind, detector=ORIGINAL, start=start, end=end)
+
+    def _in_octets(self, view: View) -> Iterator[Hit]:
+        """Where a value stands in a block that is no text, and was read no further: in 8 bits, or in 16."""
+        if len(view.text) < SHORTEST or view.is_structure:
+            return
+        read = {(child.start, child.end) for child in view.children if child.units is None}
+        for start, end, octets in octets_in(view.text):
+            if (start, end) not in read:
+                texts = (octets.decode("latin-1"), octets.replace(b"\0", b"").decode("latin-1"))
+                found = (kind for text in texts for _, _, kind in self._texts.spans(text))
+                kind = next(found, None)
+                if kind is not None:
+                    yield Hit(kind=kind, detector=ORIGINAL, start=start, end=end)
 
     def _spaced(self, view: View) -> Iterator[Hit]:
         if not _GAP.search(view.text):

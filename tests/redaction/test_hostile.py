@@ -38,6 +38,7 @@ HOSTILE: dict[str, Any] = {
     "values in values": [CANARY, f"x{CANARY}", {"customer_name": "Canary", "email": f"Canary <{CANARY}>"}],
     "the same digits as text and number": {"order_id": 48213, "x": {"order_id": "48213"}, "n": [48213, "48213"]},
     "keys that are values": {CANARY: {CANARY: CANARY}, CANARY.upper(): 1, f"{CANARY} ": 2},
+    "what an empty automaton once held": {"customer_name": "Jane Doe", "x": "\0nothing\0"},
     "what a surrogate looks like": ["[removed text 123456, 9 characters]", "synthetic-abcdefghijklmnop", "x@y.example"],
     "fields that hold something else": [
         {field: value}

@@ -103,6 +103,15 @@ def test_a_disguised_value_is_found_and_replaced_whole(hidden: str, how: str) ->
     assert result.replace("%40", "@").replace("\u202e", "") == f"to {SUBSTITUTE}, today"
 
 
+@pytest.mark.parametrize("charset", ["utf-8", "latin-1", "utf-16-le", "utf-16-be"])
+def test_a_block_is_encoded_again_in_its_own_charset(charset: str) -> None:
+    text = "\x1b[1mto jane@corp.test, né, today"
+    reading = read(text.encode(charset).hex())
+    [(view, at)] = _found(reading, "jane@corp.test")
+    result = edited(reading.root, [(view, Edit(start=at, end=at + 14, replacement=SUBSTITUTE))])
+    assert bytes.fromhex(result).decode(charset) == text.replace("jane@corp.test", SUBSTITUTE)
+
+
 def test_two_equal_strings_in_nested_json_are_both_read() -> None:
     reading = read(json.dumps(["jan%C3%A9@corp.test", "jan%C3%A9@corp.test"]))
     assert [view.path for view, _ in _found(reading, VALUE)] == [("json:/0", "percent"), ("json:/1", "percent")]

@@ -145,15 +145,16 @@ class _Reader:
 
     def _blocks(self, view: View) -> Iterator[View]:
         for block in blocks(view.text):
-            if block.text is None:
+            if block.held is None:
                 self._not_read(view, block.start, block.end, "looks encoded and holds no text")
             else:
                 yield View(
-                    text=block.text,
+                    text=block.held.text,
                     parent=view,
                     name=block.name,
                     keys=view.keys,
                     start=block.start,
                     end=block.end,
                     encode=block.encode,
+                    is_clean=block.held.is_clean,
                 )

@@ -67,8 +67,9 @@ class View:
     `name` identifies the decoding among its siblings: `percent`, `json:/a/0`, `base64@120`. `keys` are the member names
     on the way to it inside nested JSON, outermost first. `start` and `end` are the span of the parent's text that was
     decoded. An aligned view has `units`, and each of its spans has a place in the parent's text; a block (base64, hex)
-    has none and is encoded whole. `readings` are the texts that were already read of the same characters: two
-    decodings in either order give one text, and it is read once.
+    has none and is encoded whole; where what it holds may as well be no text it is not `is_clean`. `readings` are the
+    texts that were already read of the same characters: two decodings in either order give one text, and it is read
+    once.
     """
 
     text: str = field(repr=False)
@@ -81,6 +82,7 @@ class View:
     units: Units | None = field(default=None, repr=False)
     encode: Encoding | None = field(default=None, repr=False)
     is_number: bool = False
+    is_clean: bool = True
     children: Sequence[View] = field(default=(), repr=False)
     readings: set[str] | None = field(default=None, repr=False)
     spans: list[tuple[int, int]] | None = field(default=None, repr=False)
@@ -97,10 +99,12 @@ class View:
 
     @property
     def blocks(self) -> list[tuple[int, int]]:
-        """The spans of the text that hold other texts whole, apart and in order."""
+        """The spans of the text that hold other texts whole, for certain, apart and in order."""
         if self.spans is None:
             self.spans = []
-            for start, end in sorted((child.start, child.end) for child in self.children if child.units is None):
+            for start, end in sorted(
+                (child.start, child.end) for child in self.children if child.units is None and child.is_clean
+            ):
                 if self.spans and start < self.spans[-1][1]:
                     start, end = self.spans[-1][0], max(end, self.spans.pop()[1])
                 self.spans.append((start, end))
