@@ -14,6 +14,7 @@ from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.cases import (
     decisions,
+    flags,
     gates,
     lane_moves,
     lifecycle,
@@ -72,6 +73,8 @@ def why_not_around(name: ActionName, facts: Facts, actor: User) -> str:
     if name == "approve_expectation":
         decided = DecisionKind.EXPECTATION in facts.approvals
         return lifecycle.decided_already(DecisionKind.EXPECTATION) if decided else ""
+    if name == "review_again":
+        return flags.why_not_review_again(actor, facts.case)
     return _no_lane(facts, actor) if name == "promote" else ""
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
-from replaycases.cases import beats, events, policies, recording_ages, texts
+from replaycases.accounts.roles import REVIEWS_AGAIN
+from replaycases.cases import beats, events, policies, recording_ages, redaction_rows, texts
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Case,
@@ -22,10 +25,12 @@ from replaycases.cases.models import (
     ProposalKind,
     ProposalState,
     ReviewFlag,
+    Stage,
 )
 from replaycases.cases.policies import OPEN, InvalidTransition
 from replaycases.fixture.recording_age import OLDER
 from replaycases.fixture.shape import VERSIONS
+from replaycases.redaction import kind_words
 
 BATCH = 500
 # What a person may say. The others are read from the case itself.
@@ -35,6 +40,8 @@ BY_PEOPLE = (
     FlagReason.DRIFTED,
     FlagReason.SCHEMA_BUMPED,
 )
+# What asks for another look at the redaction.
+OF_REDACTION = frozenset({FlagReason.POLICY_CHANGED})
 # The schema that a recording may have without being asked about again, and those that came after it.
 FIRST_BUMPED_FROM = "2.0"
 NEWER_SCHEMAS = VERSIONS[VERSIONS.index(FIRST_BUMPED_FROM) + 1 :]
@@ -55,28 +62,77 @@ def raise_flag(actor: User | None, *, case: Case, reason: FlagReason, detail: st
 
 
 def review_again(actor: User, *, case: Case, note: str) -> Case:
-    """Somebody looked at the case again and says what they found: every open flag is cleared, and the next review is
-    due after the project's interval. Raises PermissionDenied, InvalidTransition, ValidationError without a note."""
+    """Somebody looked at the case again and says what they found: the open flags that are theirs to answer are cleared.
+    Once none is left, the next review is due after the project's interval. Raises PermissionDenied, InvalidTransition
+    also where the redaction was not looked at again as a flag asks, ValidationError without a note."""
     said = texts.kept(note, missing="Say what you looked at and found.")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "review_again")
-        now = timezone.now()
         standing = case.flags.filter(cleared_at=None)
-        reasons = sorted(standing.values_list("reason", flat=True))
-        standing.update(cleared_by=actor, cleared_at=now, clearing_note=said)
-        case.flagged = False
-        case.review_due_at = now + timedelta(days=case.project.review_after_days)
+        before = sorted(standing.values_list("reason", flat=True))
+        answered = _answered_by(actor, case, before)
+        if why_not := _why_not_cleared(case, answered):
+            raise InvalidTransition(why_not)
+        now = timezone.now()
+        standing.filter(reason__in=answered).update(cleared_by=actor, cleared_at=now, clearing_note=said)
+        left = [reason for reason in before if reason not in answered]
+        case.flagged = bool(left)
+        if not left:
+            case.review_due_at = now + timedelta(days=case.project.review_after_days)
         case.save(update_fields=["flagged", "review_due_at"])
+        next_review = case.review_due_at.isoformat() if case.review_due_at else ""
         events.record(
             actor=actor,
             action="case.reviewed_again",
             subject=case,
             project=case.project,
             case=case,
-            before={"flags": ", ".join(reasons)},
-            after={"flags": "", "next_review": case.review_due_at.isoformat(), "note": said},
+            before={"flags": ", ".join(before)},
+            after={"flags": ", ".join(left), "next_review": next_review, "note": said},
         )
     return case
+
+
+def why_not_review_again(actor: User, case: Case) -> str:
+    """Why a re-review that the actor may note of the case in its stage is refused for what its flags ask; "" if it is
+    not."""
+    open_flags = case.flags.filter(cleared_at=None)
+    try:
+        return _why_not_cleared(case, _answered_by(actor, case, sorted(open_flags.values_list("reason", flat=True))))
+    except PermissionDenied as refused:
+        return str(refused)
+
+
+def _answered_by(actor: User, case: Case, reasons: Sequence[str]) -> list[str]:
+    """Those of the reasons that the actor answers: who reviews redactions answers what asks about one. Raises
+    PermissionDenied where none is theirs."""
+    mine = [reason for reason in reasons if reason in OF_REDACTION]
+    if len(mine) == len(reasons) or not access.roles_of(actor, case.project).isdisjoint(REVIEWS_AGAIN):
+        return list(reasons)
+    if not mine:
+        raise PermissionDenied(access.lacking(case.project, REVIEWS_AGAIN))
+    return mine
+
+
+def _why_not_cleared(case: Case, reasons: Collection[str]) -> str:
+    """Why the redaction of a reviewed case was not looked at as these reasons ask; "" if it was, or if there is nothing
+    to look at."""
+    asked = case.stage in policies.REVIEWED and not OF_REDACTION.isdisjoint(reasons)
+    revision = case.current_revision
+    if not asked or revision is None or policies.destroyed(case):
+        return ""
+    looked = redaction_rows.newest(revision)
+    if looked is None or (FlagReason.POLICY_CHANGED in reasons and not redaction_rows.is_of_today(looked)):
+        return (
+            f"Nobody looked at revision {revision.number} under the policy in force and by the detectors of today. "
+            "Look again on the page of its redaction, then note what you found."
+        )
+    left = redaction_rows.left_open(looked)
+    if not left:
+        return ""
+    back = "Redact it" if case.stage == Stage.IN_REVIEW else "Send the case back to review, and redact it"
+    found = kind_words.counted(Counter(one["kind"] for one in left))
+    return f"Open findings in revision {revision.number}: {found}. {back}, or have two people let them stand there."
 
 
 def look() -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from replaycases.accounts import roles as may
-from replaycases.cases import decisions, proposals, recipients
+from replaycases.cases import decisions, flags, proposals, recipients
 from replaycases.cases.models import (
     AuditEvent,
     Boundary,
@@ -178,9 +178,11 @@ def _flagged(event: AuditEvent) -> Notice | None:
     case = _of(event)
     if not case.flagged:
         return None
-    reason = FlagReason(json.loads(event.after)["reason"]).label.lower()
-    people = recipients.owners(case) | recipients.with_role(case, may.PROMOTES)
-    return Notice(people=people, kind=NotificationKind.FLAGGED, text=f"it must be reviewed again: {reason}.")
+    reason = FlagReason(json.loads(event.after)["reason"])
+    roles = may.PROMOTES | (may.DECIDES_REDACTION if reason in flags.OF_REDACTION else frozenset())
+    people = recipients.owners(case) | recipients.with_role(case, roles)
+    text = f"it must be reviewed again: {reason.label.lower()}."
+    return Notice(people=people, kind=NotificationKind.FLAGGED, text=text)
 
 
 def _finding_waits(event: AuditEvent) -> Notice | None:

@@ -159,7 +159,8 @@ RULES: Mapping[ActionName, Rule] = {
         by_person=True,
     ),
     "raise_flag": Rule(label="Ask for a re-review", roles=may.COMMENTS),
-    "review_again": Rule(label="Note a re-review", roles=may.REVIEWS_AGAIN, by_person=True),
+    # Which of the flags somebody answers hangs on their role: see `cases.flags`.
+    "review_again": Rule(label="Note a re-review", roles=may.REVIEWS_AGAIN | may.DECIDES_REDACTION, by_person=True),
     "close_step": Rule(label="Note a closing step", roles=may.REVIEWS_AGAIN, by_person=True),
 }
 assert tuple(RULES) == get_args(ActionName)

@@ -48,14 +48,14 @@ def require_nothing_open(revision: FixtureRevision) -> None:
     """What is new in what is expected was looked through like all else before it is redacted evidence. Raises
     InvalidTransition where it holds what must go."""
     looked = require_newest(revision)
-    if revision.payload.classification == Classification.QUARANTINED and not _is_of_today(looked):
+    if revision.payload.classification == Classification.QUARANTINED and not is_of_today(looked):
         raise InvalidTransition("It was looked through by an earlier policy or earlier detectors: look again first.")
     left = left_open(looked)
     if left:
         raise InvalidTransition(f"What is expected holds what must go ({kinds(left)}). Change it first.")
 
 
-def _is_of_today(looked: Redaction) -> bool:
+def is_of_today(looked: Redaction) -> bool:
     """Whether it was found under the policy in force and by the detectors of today."""
     policies = RedactionPolicy.objects.filter(project=looked.revision.case.project_id)
     in_force = policies.order_by("-number").values_list("pk", flat=True).first()

@@ -12,10 +12,12 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import (
     decisions,
     evidence,
+    flags,
     gates,
     intake,
     jobs,
@@ -30,6 +32,7 @@ from replaycases.cases import (
     seen_spans,
     waivers,
 )
+from replaycases.cases.available import available_actions
 from replaycases.cases.gates import GatesClosed
 from replaycases.cases.models import (
     AuditEvent,
@@ -408,6 +411,40 @@ def test_a_new_policy_flags_what_was_approved_and_takes_nothing_away(of: factori
     case = factories.fresh(case)
     assert case.stage == Stage.REDACTION_APPROVED
     assert [flag.reason for flag in case.flags.filter(cleared_at=None)] == [FlagReason.POLICY_CHANGED]
+
+
+def test_a_re_review_after_a_new_policy_needs_a_look_under_it_that_leaves_nothing_open(of: factories.People) -> None:
+    case = approved(of)
+    redaction_policies.save(of.privacy, project=of.project, data={"dates": "shift"}, note="Dates too.", seen=0)
+    assert "Look again" in refused_re_review(of.qa, case)
+    redacting.look_again(of.responder, case=factories.fresh(case), seen_revision=2)
+    stricter = {"fields": [{"key": "message", "kind": "text"}]}
+    redaction_policies.save(of.privacy, project=of.project, data=stricter, note="Nothing of it stays.", seen=1)
+    assert "Look again" in refused_re_review(of.qa, case)
+    redacting.look_again(of.responder, case=factories.fresh(case), seen_revision=2)
+    assert "Open findings in revision 2: 1 free text. Send the case back" in refused_re_review(of.qa, case)
+
+
+def test_a_privacy_reviewer_notes_the_re_review_of_a_policy_and_leaves_other_flags(of: factories.People) -> None:
+    case = factories.redaction_approved(of)
+    redaction_policies.save(of.privacy, project=of.project, data={"dates": "shift"}, note="Dates too.", seen=0)
+    flags.raise_flag(of.qa, case=case, reason=FlagReason.DRIFTED, detail="The probe says so.")
+    redacting.look_again(of.responder, case=factories.fresh(case), seen_revision=1)
+    case = flags.review_again(of.privacy, case=case, note="Nothing new is found.")
+    assert [flag.reason for flag in case.flags.filter(cleared_at=None)] == [FlagReason.DRIFTED]
+    assert case.flagged
+    with pytest.raises(PermissionDenied, match="needs the role"):
+        flags.review_again(of.privacy, case=case, note="Fine.")
+
+
+def refused_re_review(actor: User, case: Case) -> str:
+    """Why it is refused, and not offered."""
+    case = factories.fresh(case)
+    with pytest.raises(InvalidTransition) as refused:
+        flags.review_again(actor, case=case, note="Fine.")
+    [action] = available_actions(case, actor, only={"review_again"})
+    assert action.why_not == str(refused.value)
+    return str(refused.value)
 
 
 def test_of_two_people_who_edit_one_version_the_second_sees_a_conflict(of: factories.People) -> None:

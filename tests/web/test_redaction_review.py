@@ -23,6 +23,7 @@ from replaycases.cases import (
     raw_reads,
     redacting,
     redaction_marks,
+    redaction_policies,
     redaction_rows,
     redaction_rules,
     redaction_scans,
@@ -41,6 +42,7 @@ MAIL = "jane.doe@corp.test"
 SAYS = f"I am Jane of desk 4, and Jane writes from {MAIL}."
 NESTED = json.dumps({"to": {"mail": MAIL}, "note": "Jane asked."})
 PAGE = "/cases/RC-1/review/redaction/"
+ORDERS = [{"key": "order", "kind": "id"}]
 PLAIN = {"a": "plain", "b": "words", "c": "only", "d": "here"}
 
 
@@ -316,6 +318,27 @@ def test_redacting_again_with_nothing_new_is_a_conflict(of: factories.People, ma
     assert client.post("/cases/RC-1/redactions/", {"revision": "", "how": "redact"}).status_code == 422
     assert client.post("/cases/RC-1/redactions/", {"revision": 2, "how": "look"}).status_code == 302
     assert Redaction.objects.filter(revision__number=2).count() == 2
+
+
+def test_redacting_what_is_approved_asks_once_more_and_looking_at_it_does_not(of: factories.People) -> None:
+    case = factories.redaction_approved(of)
+    redaction_policies.save(of.privacy, project=of.project, data={"fields": ORDERS}, note="Orders too.", seen=0)
+    client, asked = client_of(of.responder), {"revision": 1, "how": "redact"}
+    assert 'name="how" value="look">Look again' in words(client.get(PAGE))
+    looking = client.post("/cases/RC-1/redactions/", {**asked, "how": "look"}, follow=True)
+    assert "Revision 1 was looked through under the policy in force: 2 findings are open." in told(looking)
+    assert "its approvals are void" in told(client.post("/cases/RC-1/redactions/", asked))
+    assert factories.fresh(case).stage == Stage.REDACTION_APPROVED
+    client.post("/cases/RC-1/redactions/", {**asked, "confirmed": "yes"})
+    assert factories.fresh(case).stage == Stage.IN_REVIEW
+
+
+def test_redacting_again_by_a_new_policy_that_changes_no_byte_says_what_is_replaced(
+    of: factories.People, made: Case
+) -> None:
+    redaction_policies.save(of.privacy, project=of.project, data={"kinds_off": ["iban"]}, note="None there.", seen=0)
+    answer = client_of(of.responder).post("/cases/RC-1/redactions/", {"revision": 2, "how": "redact"}, follow=True)
+    assert "Replaced as before: 2 e-mail." in told(answer)
 
 
 # --- rules ----------------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ WHO: dict[str, frozenset[Role]] = {
     "dependency_statement_list": STATES_ACCEPTANCE,
     "case_security_incident": EDITS_DETAILS | CONFIRMS_CONTAINMENT,
     "case_flag_list": COMMENTS,
-    "case_re_review": REVIEWS_AGAIN,
+    "case_re_review": REVIEWS_AGAIN | DECIDES_REDACTION,
     "case_closing_step": REVIEWS_AGAIN,
     "grader_finding_list": EDITS_DETAILS,
     "grader_finding_confirmation": DECIDES_EXPECTATION,

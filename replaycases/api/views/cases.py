@@ -148,7 +148,12 @@ def _on_case(noun: str, does: Any, takes: Any, says: str, **more: Any) -> Act:
         "The decisive condition cannot be replayed.",
     ),
     _on_case("reopenings", lifecycle.reopen, reviewing.Reason, "Open a non-replayable case again."),
-    _on_case("re-reviews", flags.review_again, reviewing.Note, "Looked at again: every flag is cleared."),
+    _on_case(
+        "re-reviews",
+        flags.review_again,
+        reviewing.Note,
+        "Looked at again: every flag is cleared, by a privacy reviewer those that ask about the redaction.",
+    ),
     _on_case(
         "history-runs",
         lanes.request_history,

@@ -19,10 +19,11 @@ MOST_SPANS = 200_000
 
 
 class RedactForm(StyledForm):
-    """`how`: replace what is found, or only look again."""
+    """`how`: replace what is found, or only look again. `confirmed`: though it voids what is approved."""
 
     revision = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     how = forms.ChoiceField(choices=[("redact", "Redact"), ("look", "Look again")], widget=forms.HiddenInput)
+    confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
 
 class SeenForm(StyledForm):

@@ -75,6 +75,7 @@ def context(case: Case, request: HttpRequest) -> dict[str, Any]:
         "asked": asked,
         "gates": gates,
         "actions": actions,
+        "rules_wait": redaction is not None and redaction_rows.rules_changed(redaction),
         "loses_approval": _loses_approval(review, actions["redact"].allowed),
         "turn": bar.turn_of(case, waiting),
         "held": claims.is_held(case),

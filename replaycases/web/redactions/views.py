@@ -13,8 +13,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from replaycases.cases import claims, policies, reading, redacting, redaction_rows, seen_spans
-from replaycases.cases.models import Case, FixtureRevision
+from replaycases.cases import claims, decisions, policies, reading, redacting, redaction_rows, seen_spans
+from replaycases.cases.models import Case, DecisionKind, FixtureRevision
+from replaycases.redaction import kind_words
 from replaycases.web import revision_page
 from replaycases.web.forms_review import ReturnForm
 from replaycases.web.redactions import loading, page
@@ -57,7 +58,7 @@ def seen_of(revision: FixtureRevision) -> dict[str, object]:
 @login_required
 @require_POST
 def redact(request: HttpRequest, case_id: CaseId) -> HttpResponse:
-    """Replace what is found, or look at the revision again."""
+    """Replace what is found, or look at the revision again. What would void an approval asks once more."""
     case, user = case_or_404(request, case_id), user_of(request)
     policies.require(case, user, "redact")
     form = RedactForm(request.POST)
@@ -65,13 +66,28 @@ def redact(request: HttpRequest, case_id: CaseId) -> HttpResponse:
         return render_review(request, case, refused=ValidationError("Open the review again and redact from there."))
     number = form.cleaned_data["revision"]
     if form.cleaned_data["how"] == "look":
-        redacting.look_again(user, case=case, seen_revision=number)
-        messages.success(request, f"Revision {number} was looked through under the policy in force.")
-    else:
-        made = redacting.redact(user, case=case, seen_revision=number)
-        told = f"It is redacted: revision {made.number}." if made.number != number else "Nothing had to be replaced."
-        messages.success(request, told)
+        looked = redacting.look_again(user, case=case, seen_revision=number)
+        left = len(redaction_rows.left_open(looked))
+        found = f"{left} finding{' is' if left == 1 else 's are'} open" if left else "nothing is open"
+        messages.success(request, f"Revision {number} was looked through under the policy in force: {found}.")
+        return redirect("redaction_review", case.readable_id)
+    approval = decisions.standing(case).get(DecisionKind.REDACTION)
+    if approval is not None and not form.cleaned_data["confirmed"]:
+        context = {**revision_page.docket_of(case, "review"), "approval": approval, "number": number}
+        return render(request, "redactions/again.html", context)
+    made = redacting.redact(user, case=case, seen_revision=number)
+    messages.success(request, _made(made, number))
     return redirect("redaction_review", case.readable_id)
+
+
+def _made(made: FixtureRevision, number: int) -> str:
+    if made.number != number:
+        return f"It is redacted: revision {made.number}."
+    counts = redaction_rows.require_newest(made).counts
+    if not counts:
+        return "Nothing had to be replaced."
+    told = f"Replaced as before: {kind_words.counted(counts)}."
+    return f"{told} The bytes are those of revision {number}, which stays and is noted as redacted anew."
 
 
 @login_required
