@@ -20,13 +20,14 @@ from django.utils import timezone
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, Team, User
 from replaycases.accounts.roles import DECIDES_EXPECTATION
-from replaycases.cases import decisions, events, evidence, failure_statement, people, policies, texts
+from replaycases.cases import decisions, events, evidence, failure_statement, flags, people, policies, texts
 from replaycases.cases.models import (
     Boundary,
     Case,
     CaseOwner,
     Decision,
     DecisionKind,
+    FlagReason,
     GraderFinding,
     Implementation,
     Provenance,
@@ -40,6 +41,8 @@ TEST_CAP = 300
 TOLD_CAP = 200
 _NEEDED = "This must be said."
 
+# What a revision in a lane is judged and run by.
+RELIED_ON = {"affected": "the affected version", "fixed": "the fixed version", "covering_test": "the covering test"}
 STATEMENT = ("trigger", "prohibited_outcome", "deciding_evidence")
 _is_web_address = URLValidator(schemes=["http", "https"], message="Give a full address that begins with https://.")
 
@@ -109,8 +112,9 @@ def edit_provenance(
     run_record: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Provenance:
     """Links to the incident and its trace, the affected and the fixed version, and the test that covers it now. Each
-    may be empty. `run_record`, as `Provenance.run_record`, stays as it is where it is None. Raises PermissionDenied,
-    InvalidTransition, ValidationError by field."""
+    may be empty; those that a lane relies on not while a revision stands in one, and another one in their place asks
+    for a re-review at once. `run_record`, as `Provenance.run_record`, stays as it is where it is None. Raises
+    PermissionDenied, InvalidTransition, ValidationError by field."""
     said: dict[str, Any] = {
         "incident_url": _url("incident_url", incident_url),
         "trace_id": texts.kept(trace_id, cap=texts.NAME_CAP, field="trace_id"),
@@ -126,9 +130,32 @@ def edit_provenance(
         case = policies.require_locked(case, actor, "edit_details")
         kept = Provenance.objects.filter(case=case).select_related("affected", "fixed").first()
         provenance = kept or Provenance(case=case)
+        _refuse_emptied(case, provenance, said)
         before = _assign(provenance, said, new=kept is None)
         _changed(actor, case, "provenance.edited", provenance, before, said)
+        _review_replaced(case, before)
     return provenance
+
+
+def _refuse_emptied(case: Case, kept: Provenance, said: Mapping[str, Any]) -> None:
+    """Without its fixed version a revision runs no more, and its lane would say that it stands there all the same."""
+    emptied = [name for field, name in RELIED_ON.items() if getattr(kept, field) and not said[field]]
+    if case.lane and emptied:
+        raise policies.InvalidTransition(
+            f"A revision of the case stands in lane {case.lane}, which relies on {' and '.join(emptied)}. "
+            "Record another one in its place, or have two people retire the case."
+        )
+
+
+def _review_replaced(case: Case, before: Mapping[str, Any]) -> None:
+    """The lane relies on something else from now on: its next review is due at once."""
+    replaced = [name for field, name in RELIED_ON.items() if before.get(field)]
+    if case.lane and replaced:
+        case.review_due_at = timezone.now()
+        case.save(update_fields=["review_due_at"])
+        verb = "was" if len(replaced) == 1 else "were"
+        detail = f"Due at once: {' and '.join(replaced)} {verb} replaced in lane {case.lane}."
+        flags.raise_flag(None, case=case, reason=FlagReason.REVIEW_DATE_PASSED, detail=detail)
 
 
 def set_owners(actor: User, *, case: Case, owners: Mapping[Boundary, User | Team | None]) -> list[CaseOwner]:

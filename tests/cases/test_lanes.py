@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, User
-from replaycases.cases import details, intake, jobs, lanes, lifecycle, proposals
+from replaycases.cases import details, intake, jobs, lane_export, lanes, lifecycle, proposals
 from replaycases.cases.models import (
     AuditEvent,
     Case,
@@ -182,9 +182,36 @@ def test_a_case_without_a_fixed_version_does_not_run(of: People, inside: Case) -
     assert lanes.run_due() == 0
 
 
-def test_a_security_incident_does_not_run_before_it_is_contained(of: People, inside: Case) -> None:
+def record(of: People, case: Case, **changes: object) -> None:
+    kept = Provenance.objects.get(case=case)
+    names = ("incident_url", "trace_id", "trace_url", "affected", "fixed", "covering_test")
+    details.edit_provenance(of.engineer, case=case, **{**{name: getattr(kept, name) for name in names}, **changes})
+
+
+def test_what_a_lane_relies_on_is_not_emptied_while_a_revision_stands_there(of: People, inside: Case) -> None:
+    for changes in ({"affected": None}, {"fixed": None}, {"covering_test": " "}):
+        with pytest.raises(InvalidTransition, match="stands in lane nonblocking, which relies on"):
+            record(of, inside, **changes)
+    assert lanes.run_due() == 1
+    record(of, inside, trace_id="")
+    assert not factories.fresh(inside).flagged
+
+
+def test_what_a_lane_relies_on_is_replaced_only_with_a_review_that_is_due_at_once(of: People, inside: Case) -> None:
+    record(of, inside, fixed=factories.implementation(of.project, of.engineer, "# another", version="9"))
+    flag = inside.flags.get(cleared_at=None)
+    assert (flag.reason, flag.detail) == (
+        "review_date_passed",
+        "Due at once: the fixed version was replaced in lane nonblocking.",
+    )
+    assert factories.fresh(inside).review_due_at <= timezone.now()
+
+
+def test_a_security_incident_keeps_its_place_and_does_not_run_before_it_is_contained(of: People, inside: Case) -> None:
     details.set_security_incident(of.owner, case=inside, flagged=True)
     assert lanes.run_due() == 0
+    [listed] = lane_export.take(of.viewer, lane=standing(inside).lane).index.entries
+    assert listed.readable_id == inside.readable_id
     details.confirm_containment(of.security, case=inside, note="Keys were changed.")
     assert lanes.run_due() == 1
 

@@ -278,6 +278,12 @@ def statement(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     )
 
 
+IN_LANE = (
+    " While a revision stands in a lane, the versions and the covering test are not left empty, and replacing one asks"
+    " for a re-review."
+)
+
+
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def provenance(request: HttpRequest, case_id: CaseId) -> HttpResponse:
@@ -298,6 +304,7 @@ def provenance(request: HttpRequest, case_id: CaseId) -> HttpResponse:
         lambda user, said: details.edit_provenance(user, case=case, **said),
         title="Links and versions",
         meaning="Where the case comes from and what became of it. Changing them voids nothing."
+        + (IN_LANE if case.lane else "")
         + (" What is not recorded yet is chosen from the newest comparison: save to record it." if suggests else ""),
         groups=[
             ("thirds", ("incident_url", "trace_id", "trace_url")),
