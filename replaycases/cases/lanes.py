@@ -102,7 +102,7 @@ def run_due() -> int:
 def _due() -> QuerySet[LaneEntry]:
     recent = RunSet.objects.filter(lane_entry=OuterRef("pk"), created_at__gt=timezone.now() - EVERY)
     open_entries = LaneEntry.objects.filter(left_at=None, case__provenance__fixed__isnull=False)
-    # What is not contained is not replayed, in a lane no more than by hand.
+    # What is not contained is not replayed, in a lane no more than by hand. It keeps its place, and is exported.
     contained = open_entries.exclude(case__security_incident=True, case__contained_at=None)
     return contained.filter(~Exists(recent)).order_by("entered_at")
 
