@@ -145,9 +145,11 @@ def make_case(
     `findings` about the trace of the capture are settled with the case and stand in it as what graders said. `owners`
     as in `details.set_owners`; `trace_id` is said where the capture names none. Raises InvalidTransition if
     there is one already, SeenAnother where other choices stand in the draft than those, ValidationError where no
-    expectation was chosen and where `despite` is wanted, and as `imported`, `intake.create_case`,
-    `details.set_owners` and `incident_reports.settle_with`."""
+    expectation was chosen, for another trace than the capture names and where `despite` is wanted, and as `imported`,
+    `intake.create_case`, `details.set_owners` and `incident_reports.settle_with`."""
     capture_ends.require_there(draft.capture)
+    if trace_id.strip() not in ("", draft.capture.trace_id or trace_id.strip()):
+        raise ValidationError({"trace_id": f"{draft.capture.readable_id} names its trace already: leave it out."})
     _require_seen(draft, seen)
     if draft.case is not None:
         raise InvalidTransition(f"{draft.case.readable_id} was made of this run already. Add a revision to it.")

@@ -33,7 +33,7 @@ def choose(client: APIClient, capture: str, choices: Any = CHOICES, run: int = 0
     return client.put(f"{ADDRESS}{capture}/runs/{run}/draft/", {"choices": choices}, format="json")
 
 
-def make_case(client: APIClient, capture: str, seen: str = "x", run: int = 0, **said: str) -> Any:
+def make_case(client: APIClient, capture: str, seen: str = "x", run: int = 0, **said: Any) -> Any:
     address = f"{ADDRESS}{capture}/runs/{run}/case/"
     return client.post(address, {**STATEMENT, "seen": seen, **said}, format="json")
 
@@ -145,6 +145,8 @@ def test_a_capture_is_shown_with_its_report_and_without_content(api: APIClient, 
     report = shown.json()["report"]
     assert report["mode"] == "replay"
     assert {row["boundary"]: row["recorded"] for row in report["coverage"]}["tool"] == 1
+    gaps = {gap["name"]: (gap["caps"], gap["declared"]) for gap in report["gaps"]}
+    assert gaps["serving"] == (True, False)
     runs = viewer.get(f"{ADDRESS}{capture}/runs/").json()["runs"]
     assert [row["index"] for row in runs] == [0]
     assert "4711" not in shown.content.decode() + json.dumps(runs)
@@ -235,6 +237,22 @@ def test_a_case_is_made_of_a_run_once(api: APIClient, project: Project) -> None:
     made = make_case(api, capture, seen)
     assert (made.status_code, made.json()["case_id"]) == (201, "refund-claimed")
     assert make_case(api, capture, seen).status_code == 409
+
+
+def test_a_case_is_made_with_its_owners_and_the_trace_that_the_capture_does_not_name(
+    api: APIClient, project: Project, everyone: User
+) -> None:
+    capture = send(api).json()["id"]
+    seen = choose(api, capture).json()["digest"]
+    owners = [{"boundary": "workflow", "user": str(everyone.pk)}]
+    Capture.objects.update(trace_id="t-1")
+    assert "names its trace already" in make_case(api, capture, seen, trace_id="t-2").content.decode()
+    Capture.objects.update(trace_id="")
+    made = make_case(api, capture, seen, owners=owners, trace_id="t-2")
+    assert made.status_code == 201
+    case = api.get(f"/api/v1/cases/{made.json()['id']}/").json()
+    assert [(owner["boundary"], owner["user"]) for owner in case["owners"]] == [("workflow", str(everyone.pk))]
+    assert case["provenance"]["trace_id"] == "t-2"
 
 
 def test_a_program_says_why_where_the_recording_keeps_the_incident(api: APIClient, project: Project) -> None:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from replaycases.accounts.models import User
 from replaycases.api.schema import FindingSerializer
-from replaycases.api.serializers.cases import MOST_DAYS
+from replaycases.api.serializers.cases import MOST_DAYS, OwnerChange
 from replaycases.api.serializers.fields import ScopedField, ScopedProjectField, TextField
 from replaycases.api.serializers.shapes import row, shape
 from replaycases.cases import drafts
@@ -58,6 +58,15 @@ RunNoteSerializer = shape(
     cost=serializers.CharField(allow_blank=True),
     boundary=serializers.ChoiceField(choices=get_args(Boundary), allow_null=True),
 )
+GapSerializer = shape(
+    "GapSerializer",
+    "A part that the recording lacks, and what that costs. `caps`: without it a pair is at best a compatible pass; "
+    "`declared`: a person supplied it.",
+    name=serializers.CharField(),
+    cost=serializers.CharField(),
+    caps=serializers.BooleanField(),
+    declared=serializers.BooleanField(),
+)
 RecordGapSerializer = shape(
     "RecordGapSerializer",
     "Parts of the run record that nobody stated, by what they are about, and what that costs. It caps no comparison.",
@@ -69,6 +78,7 @@ ReportSerializer = shape(
     "What a run holds and lacks. `mode`: replay of all of it, of a prefix of `replayable` steps, or reading only.",
     coverage=CoverageSerializer(many=True),
     notes=RunNoteSerializer(many=True),
+    gaps=GapSerializer(many=True),
     record=RecordGapSerializer(many=True),
     mode=serializers.ChoiceField(choices=get_args(Mode)),
     replayable=serializers.IntegerField(),
@@ -165,4 +175,10 @@ CaseOfRun = shape(
     deciding_evidence=TextField(),
     security_incident=serializers.BooleanField(required=False),
     findings=serializers.ListField(child=ScopedField(queryset=IncidentReport.objects.all()), required=False),
+    owners=OwnerChange(many=True, required=False),
+    trace_id=serializers.CharField(
+        required=False,
+        max_length=NAME_CAP,
+        help_text="Where the capture names none; if there never was one, say so.",
+    ),
 )

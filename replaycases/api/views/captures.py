@@ -26,6 +26,7 @@ from replaycases.api.parsers import LARGEST_CAPTURE, RawParser
 from replaycases.api.serializers import captures as shown
 from replaycases.api.serializers.cases import CaseSerializer
 from replaycases.api.serializers.ways_in import CapturedTrace
+from replaycases.api.views import deeds
 from replaycases.cases import captures, drafts, incoming, outlines, trace_captures
 from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.incoming import Incoming
@@ -153,7 +154,7 @@ class CaptureViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     def case(self, request: Request, pk: str, run: int) -> Response:
         """Make a case of the run with what was chosen; 409 if one was made already."""
         draft = self._draft(run)
-        case = drafts.make_case(self.user, draft=draft, **self.checked(shown.CaseOfRun))
+        case = deeds.case_of_run(self.user, draft=draft, **self.checked(shown.CaseOfRun))
         return Response(CaseSerializer(case).data, status=201)
 
     def _draft(self, run: int) -> Draft:

@@ -10,6 +10,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import (
     ci_results,
     details,
+    drafts,
     invitations,
     lanes,
     lifecycle,
@@ -25,6 +26,7 @@ from replaycases.cases.models import (
     CiReport,
     Decision,
     DecisionOutcome,
+    Draft,
     FixtureRevision,
     LaneName,
     Proposal,
@@ -55,9 +57,16 @@ def edit_provenance(actor: User, *, case: Case, **changes: Any) -> Provenance:
 
 
 def set_owners(actor: User, *, case: Case, owners: Sequence[Mapping[str, Any]]) -> list[CaseOwner]:
+    return details.set_owners(actor, case=case, owners=_by_boundary(owners))
+
+
+def case_of_run(actor: User, *, draft: Draft, owners: Sequence[Mapping[str, Any]] = (), **said: Any) -> Case:
+    return drafts.make_case(actor, draft=draft, owners=_by_boundary(owners), **said)
+
+
+def _by_boundary(owners: Sequence[Mapping[str, Any]]) -> dict[Any, Any]:
     """A person and a team for one boundary are told apart from one owner by the service's own rule: the team holds."""
-    named = {one["boundary"]: one.get("team") or one.get("user") for one in owners}
-    return details.set_owners(actor, case=case, owners=named)
+    return {one["boundary"]: one.get("team") or one.get("user") for one in owners}
 
 
 def decide_redaction(actor: User, *, case: Case, outcome: str, revision: int, content_hash: str, note: str) -> Decision:
