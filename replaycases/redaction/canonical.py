@@ -7,6 +7,7 @@ import re
 import unicodedata
 
 from replaycases.redaction.places import Kind
+from replaycases.redaction.surrogates.dates import one_form
 
 _NOT_DIGIT = re.compile(r"[^0-9]")
 _NOT_ALPHANUMERIC = re.compile(r"[^0-9A-Za-z]")
@@ -17,7 +18,7 @@ def canonical(kind: Kind, text: str) -> str:
     """The form of `text` that every spelling of the same value shares.
 
     E-mail addresses and UUIDs ignore case, cards, phones and social security numbers all but their digits, IBANs
-    spacing and case, names and addresses case and spacing. Ids and secrets are what they are, character for character.
+    spacing and case, names and addresses case and spacing, dates how the day is written. Ids and secrets are what they are, character for character.
     """
     text = unicodedata.normalize("NFKC", text)
     match kind:
@@ -29,6 +30,8 @@ def canonical(kind: Kind, text: str) -> str:
             return _NOT_ALPHANUMERIC.sub("", text).upper()
         case "email" | "uuid" | "username":
             return text.casefold()
+        case "date":
+            return one_form(text)
         case "ip":
             return _address(text)
         case "person" | "address" | "organisation":

@@ -9,6 +9,7 @@ from replaycases.redaction.dropping import Cut
 from replaycases.redaction.known import KnownValues
 from replaycases.redaction.leaves import JSON
 from replaycases.redaction.manual import ManualRule
+from replaycases.redaction.originals import is_date
 from replaycases.redaction.overlaps import Value, settle
 from replaycases.redaction.placed import KEPT, Placed
 from replaycases.redaction.places import Certainty, Finding, Kind
@@ -103,10 +104,12 @@ def in_frame(found: Sequence[Found], frame: Frame) -> list[tuple[Finding, str]]:
 
 
 def is_own(one: Found, frame: Frame) -> bool:
-    """Whether the hit is what the frame of a fixture is made of."""
+    """Whether the hit is what the frame of a fixture is made of. The recording has days of its own."""
     leaf, hit = one.leaf, one.hit
     if frame.may_change(leaf.pointer, in_key=leaf.kind == "key"):
         return False
+    if hit.kind == "date" and is_date("date", leaf.text):
+        return True
     return hit.kind in OWN and hit.detector.startswith(_OWN_DETECTORS)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from replaycases.redaction.detectors.base import Hit
 from replaycases.redaction.folding import folded
-from replaycases.redaction.originals import LONGEST, automaton, is_date, stands_alone
+from replaycases.redaction.originals import LONGEST, automaton, forms, is_apart
 from replaycases.redaction.places import Certainty, Kind
 from replaycases.redaction.scan import Found, Source
 from replaycases.redaction.views.view import View
@@ -36,13 +36,9 @@ class KnownValues:
             if one.hit.certainty == "suggested":
                 continue
             text = one.text
-            if (
-                _is_long_enough(one)
-                and len(text) <= LONGEST
-                and one.hit.kind != "text"
-                and not is_date(one.hit.kind, text)
-            ):
-                wanted[folded(text)] = (one.hit.kind, "likely")
+            if _is_long_enough(one) and len(text) <= LONGEST and one.hit.kind != "text":
+                for form in forms(one.hit.kind, text):
+                    wanted[folded(form)] = (one.hit.kind, "likely")
             if one.hit.kind == "person":
                 for alias in _aliases(text):
                     wanted.setdefault(folded(alias), ("person", aliases))
@@ -63,7 +59,7 @@ class KnownValues:
         for last, (length, (kind, certainty)) in self._values.iter(folded(text)):
             start, end = last + 1 - length, last + 1
             is_alias = kind == "person" and text[start:end].isalpha()
-            if not stands_alone(text, start, end) or (is_alias and not text[start].isupper()):
+            if not is_apart(kind, text, start, end) or (is_alias and not text[start].isupper()):
                 continue
             detector = "alias" if is_alias else "known"
             yield Hit(kind=kind, detector=detector, start=start, end=end, certainty=certainty)

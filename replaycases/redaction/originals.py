@@ -9,7 +9,7 @@ import ahocorasick  # it ships no types
 
 from replaycases.redaction.folding import folded
 from replaycases.redaction.places import Kind
-from replaycases.redaction.surrogates.dates import parsed
+from replaycases.redaction.surrogates.dates import parsed, spellings
 
 SHORTEST = 4
 """Characters from which a value may stand nowhere as a word of its own."""
@@ -23,11 +23,11 @@ LONGEST = 400
 
 
 class Originals:
-    """A set of values, looked for in texts without regard to case."""
+    """A set of values, looked for in texts without regard to case, and days however they are written."""
 
     def __init__(self, values: Iterable[tuple[Kind, str]]) -> None:
         wanted = {
-            folded(text[:LONGEST]): kind for kind, text in values if len(text) >= SHORTEST and not is_date(kind, text)
+            folded(form[:LONGEST]): kind for kind, text in values if len(text) >= SHORTEST for form in forms(kind, text)
         }
         self._automaton = automaton({text: (kind, number) for number, (text, kind) in enumerate(wanted.items())})
 
@@ -39,14 +39,26 @@ class Originals:
             start, end = last + 1 - length, last + 1
             if start < reach.get(number, 0):
                 continue
-            if length >= INSIDE_WORDS or stands_alone(text, start, end):
+            if (length >= INSIDE_WORDS and kind != "date") or is_apart(kind, text, start, end):
                 reach[number] = end
                 yield start, end, kind
 
 
+def forms(kind: Kind, text: str) -> Iterable[str]:
+    """The texts that are this value: a day is the same one however it is written."""
+    return dict.fromkeys((text, *spellings(text))) if kind == "date" else (text,)
+
+
 def is_date(kind: Kind, text: str) -> bool:
-    """Whether the value is a day: that it was moved does not keep another from becoming it."""
+    """Whether the value is a day."""
     return kind == "date" and parsed(text) is not None
+
+
+def is_apart(kind: Kind, text: str, start: int, end: int) -> bool:
+    """Whether the span is a value of its own: a word, or a day, which a time may follow."""
+    if kind == "date":
+        return not (text[max(start - 1, 0) : start].isdigit() or text[end : end + 1].isdigit())
+    return stands_alone(text, start, end)
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:

@@ -59,8 +59,8 @@ ROUND = LONGEST_VALUE + 200
 
 
 def is_original(finding: Finding) -> bool:
-    """Whether the finding is a value that was to go."""
-    return finding.detector in (ORIGINAL, DIGITS)
+    """Whether the finding is a value that was to go, wherever it stands. A day may be that of the recording too."""
+    return finding.detector in (ORIGINAL, DIGITS) and finding.kind != "date"
 
 
 class _Made:

@@ -23,6 +23,7 @@ _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}(?:[0-9a-fA-F]{1,4}|(?
 _PHONE = re.compile(
     r"(?<![\w.,#-])(?:\+|00)?\(?[0-9]{1,4}\)?(?:[ ./-]{0,2}+\(?+[0-9]{1,5}+\)?+){2,7}+(?![\w-]|[.,][0-9])"
 )
+_DAY = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}.*|[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:19|20)[0-9]{2}")
 _ANY_DIGITS = re.compile("[0-9]{2}")
 _LOCAL_REGIONS = ("US", "GB", "DE", "FR")
 
@@ -83,7 +84,7 @@ def _ip(found: str) -> Certainty | None:
 @lru_cache(maxsize=4096)
 def _phone(found: str) -> Certainty | None:
     digits = sum(character.isdigit() for character in found)
-    if not 7 <= digits <= 17 or re.fullmatch(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}.*", found):
+    if not 7 <= digits <= 17 or _DAY.fullmatch(found):
         return None
     if found.startswith(("+", "00")):
         return _is_valid("+" + found.lstrip("+0") if found.startswith("00") else found, None)

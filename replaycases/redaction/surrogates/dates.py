@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 from replaycases.redaction.surrogates.draws import Draw
@@ -42,6 +43,37 @@ def parsed(text: str) -> date | None:
     other fits."""
     match = _match(text)
     return _day(match) if match else None
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """The ways in which people write the day that `text` is; none where it is no date. Of two numbers that may both be
+    the month the second one is."""
+    day = parsed(text)
+    if day is None:
+        return ()
+    short = tuple(_MONTHS[day.month - 1][:length] for length in (3, None))
+    numbers = {(f"{day.day}", f"{day.month}"), (f"{day.day:02}", f"{day.month:02}")}
+    written = [form for between in "-/." for d, m in numbers for form in _in_numbers(f"{day.year:04}", m, d, between)]
+    for month in short:
+        written += [f"{d}{dot} {month} {day.year}" for d in (f"{day.day}", f"{day.day:02}") for dot in ("", ".")]
+        written += [f"{month} {day.day}{th}{comma} {day.year}" for th in ("", _ordinal(day.day)) for comma in ("", ",")]
+    return tuple(dict.fromkeys(form for form in written if parsed(form) == day))
+
+
+def _in_numbers(year: str, month: str, day: str, between: str) -> Iterator[str]:
+    for parts in ((year, month, day), (day, month, year), (month, day, year)):
+        yield between.join(parts)
+
+
+def _ordinal(day: int) -> str:
+    return "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+
+
+def one_form(text: str) -> str:
+    """The form of a date that every way to write its day shares; what follows the day stays. Any other text as it is."""
+    match = _match(text)
+    day = _day(match) if match else None
+    return text if match is None or day is None else day.isoformat() + text[match.end() :]
 
 
 def moved(text: str, by: int) -> str:
