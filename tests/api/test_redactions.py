@@ -112,6 +112,11 @@ def test_a_rule_redacting_and_looking_are_the_same_services(team: factories.Peop
     assert post(team.privacy, f"redaction-rules/{RedactionRule.objects.get().pk}/withdrawal/").status_code == 200
 
 
+def test_a_preview_says_what_is_replaced_now_and_what_would_be(team: factories.People, case: Case) -> None:
+    answer = post(team.privacy, f"cases/{case.pk}/redaction-previews/", {"policy": {"kinds_off": ["email"]}})
+    assert answer.json() == {"now": {"email": 1}, "then": {}, "open_now": 0, "open_then": 0}
+
+
 def test_places_are_seen_only_by_who_has_them_open(team: factories.People, case: Case) -> None:
     address, spans = f"redactions/{looked(case).pk}/seen/", looked(case).spans
     assert post(team.privacy, address, {"spans": [0]}).status_code == 403

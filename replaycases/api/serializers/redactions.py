@@ -72,12 +72,17 @@ NewRedactionPolicy = shape(
     seen=serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER),
 )
 TriedPolicy = shape("TriedPolicy", "A policy that is kept nowhere.", policy=PolicyField(source="data"))
-_COUNTS = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+
+def _counts() -> serializers.DictField:
+    return serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+
 PolicyPreviewSerializer = shape(
     "PolicyPreviewSerializer",
     "Values replaced, by kind, and open findings: under the policy in force, and under the one that was sent.",
-    now=_COUNTS,
-    then=_COUNTS,
+    now=_counts(),
+    then=_counts(),
     open_now=serializers.IntegerField(read_only=True),
     open_then=serializers.IntegerField(read_only=True),
 )
@@ -95,7 +100,7 @@ RedactionSerializer = row(
     "id revision source policy policy_digest detectors counts open lost facts spans rules made_by made_at",
     "What the detectors said of a revision; of several of a revision the newest counts. `policy` is null for the "
     "built-in one, `source` for a revision that was only read.",
-    counts=_COUNTS,
+    counts=_counts(),
     open=OpenFindingSerializer(many=True, read_only=True),
 )
 

@@ -22,4 +22,5 @@ def row(name: str, model: type[Model], fields: str, says: str = "", /, **declare
 
 def shape(name: str, says: str = "", /, **fields: Any) -> type[Any]:
     """A serializer of these fields, for a body or for a value that is no row."""
+    assert len(set(map(id, fields.values()))) == len(fields), "one field would be shown under one name only"
     return type(name, (serializers.Serializer,), {**fields, "__doc__": says or None})
