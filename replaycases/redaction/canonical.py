@@ -18,7 +18,8 @@ def canonical(kind: Kind, text: str) -> str:
     """The form of `text` that every spelling of the same value shares.
 
     E-mail addresses and UUIDs ignore case, cards, phones and social security numbers all but their digits, IBANs
-    spacing and case, names and addresses case and spacing, dates how the day is written. Ids and secrets are what they are, character for character.
+    spacing and case, names and addresses case and spacing, dates how the day is written. Ids and secrets are what they
+    are, character for character.
     """
     text = unicodedata.normalize("NFKC", text)
     match kind:

@@ -70,7 +70,7 @@ def _ordinal(day: int) -> str:
 
 
 def one_form(text: str) -> str:
-    """The form of a date that every way to write its day shares; what follows the day stays. Any other text as it is."""
+    """The form of a date that every way to write its day shares, and what follows the day; any other text as it is."""
     match = _match(text)
     day = _day(match) if match else None
     return text if match is None or day is None else day.isoformat() + text[match.end() :]
