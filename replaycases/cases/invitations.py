@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 GOOD_FOR = timedelta(days=7)
 # Mail backends that send nothing.
 STAYS_HERE = ("console", "dummy", "filebased", "locmem")
+TO_ONESELF = "Nobody gives a role to themselves. Ask another administrator."
 USED = "This invitation is not good any more: it was used, revoked or is older than a week. Ask for another one."
 
 
@@ -63,7 +64,7 @@ def invite(actor: User, *, project: Project, email: str, roles: Iterable[Role]) 
         lock_project(project)
         people.require_administrator(actor, project)
         if address.lower() == actor.email.lower():
-            raise ValidationError({"email": ["Nobody gives a role to themselves. Ask another administrator."]})
+            raise ValidationError({"email": [TO_ONESELF]})
         invitation = Invitation.objects.create(
             project=project,
             email=address,
@@ -151,13 +152,15 @@ def _check_account(user: User, password: str) -> None:
 
 
 def join(actor: User, *, secret: str) -> Invitation:
-    """Accept as somebody who is signed in with the invited address. Raises PermissionDenied for anybody else, or
-    InvalidTransition if the invitation is not good any more."""
+    """Accept as somebody who is signed in with the invited address. Raises PermissionDenied for anybody else and for
+    whoever made the invitation, or InvalidTransition if it is not good any more."""
     policies.refuse_tokens(actor)
     with transaction.atomic():
         invitation = _locked(secret)
         if not actor.is_active or actor.email.lower() != invitation.email.lower():
             raise PermissionDenied(f"This invitation is for {invitation.email}. Sign in with that account.")
+        if invitation.invited_by_id == actor.pk:  # their address was another one when they made it
+            raise PermissionDenied(TO_ONESELF)
         _give(actor, invitation)
         return invitation
 

@@ -167,6 +167,29 @@ def test_nobody_else_joins_with_the_link(secret: str, project: Project) -> None:
     assert access.roles_of(stranger, project) == frozenset()
 
 
+@pytest.fixture
+def root(project: Project) -> User:
+    return User.objects.create_superuser("root", "root@example.invalid")
+
+
+def test_nobody_joins_by_their_own_invitation_whatever_their_address_is_by_then(project: Project, root: User) -> None:
+    _, secret = invitations.invite(root, project=project, email="other@example.invalid", roles=[Role.PRIVACY_REVIEWER])
+    root = users.edit_user(root, user=root, changes={"email": "Other@example.invalid"})
+    with pytest.raises(PermissionDenied, match="to themselves"):
+        invitations.join(root, secret=secret)
+    assert access.roles_of(root, project) == frozenset()
+
+
+def test_an_address_that_somebody_gave_themselves_to_join_stands_in_the_audit(secret: str, root: User) -> None:
+    root = users.edit_user(root, user=root, changes={"email": "ada@example.invalid"})
+    invitations.join(root, secret=secret)
+    edited, accepted = AuditEvent.objects.filter(
+        actor=root, action__in=["user.edited", "invitation.accepted"]
+    ).order_by("sequence")
+    assert (edited.object_id, json.loads(edited.after)) == (str(root.pk), {"email": "ada@example.invalid"})
+    assert json.loads(accepted.after)["user"] == str(root.pk)
+
+
 def test_a_program_does_not_join(secret: str, project: Project) -> None:
     older = User.objects.create_user("older", "ada@example.invalid")
     Membership.objects.create(project=project, user=older, role=Role.QA)
