@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -85,6 +86,18 @@ def is_work_of(user: User, case: str = "") -> Q:
     roles = ("created_by", "on_behalf_of")
     restated = StatementEdit.objects.filter(case=OuterRef(f"{case}pk"), editor=user)
     return Q(*((f"{case}{role}", user) for role in roles), Exists(edited), Exists(restated), _connector=Q.OR)
+
+
+def not_work_of(user: User, cases: QuerySet[Case, Any]) -> QuerySet[Case, Any]:
+    """Those of the cases that are not the user's work, as `contributors` says. One anti-join each: a database that is
+    asked for "either of" looks at every case."""
+    edited = FixtureRevision.objects.filter(case=OuterRef("pk"))
+    return (
+        cases.exclude(created_by=user)
+        .exclude(on_behalf_of=user)
+        .filter(~Exists(StatementEdit.objects.filter(case=OuterRef("pk"), editor=user)))
+        .filter(~Exists(edited.filter(created_by=user)), ~Exists(edited.filter(on_behalf_of=user)))
+    )
 
 
 def standing(case: Case) -> dict[str, Decision]:

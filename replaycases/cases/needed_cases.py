@@ -6,7 +6,7 @@ and stops after `MOST` rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -33,7 +33,7 @@ from django.utils import timezone
 from replaycases.accounts import roles as may
 from replaycases.accounts.models import Team, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import decisions, kept_queries
+from replaycases.cases import decisions, kept_queries, needed_windows
 from replaycases.cases.expiry import WARNINGS
 from replaycases.cases.kept_queries import Asker
 from replaycases.cases.models import (
@@ -45,7 +45,6 @@ from replaycases.cases.models import (
     FixtureRevision,
     ReviewFlag,
     Stage,
-    StatementEdit,
     Waiver,
 )
 from replaycases.cases.models.case import RETURNED
@@ -59,6 +58,8 @@ Section = Literal[
     "reviews",
     "waivers",
     "expectations",
+    "controls",
+    "dependencies",
     "returned",
     "drafts",
     "reproductions",
@@ -71,6 +72,8 @@ ROLES: Mapping[Section, frozenset[Role]] = {
     "reviews": may.DECIDES_REDACTION,
     "waivers": may.CONFIRMS_WAIVERS,
     "expectations": may.DECIDES_EXPECTATION,
+    "controls": may.DECIDES_REDACTION,
+    "dependencies": may.STATES_ACCEPTANCE,
     "returned": may.ADDS_REVISIONS,
     "drafts": may.SUBMITS,
     "reproductions": may.REQUESTS_REPLAYS,
@@ -96,8 +99,9 @@ COLUMNS = (
 @dataclass(frozen=True, kw_only=True)
 class CaseRow:
     """One case of a list. `own_work`: the person captured or edited it. `why` is the newest open flag's reason, for a
-    flagged case, what was returned, for a returned one, how many findings somebody would let stand, or what a draft,
-    and what is to be marked as reproduced, waits for (`_next_step`)."""
+    flagged case, what was returned, for a returned one, how many findings somebody would let stand or controls wait,
+    what the dependency's owner is asked for ("answers", "effects" or both), or what a draft, and what is to be marked
+    as reproduced, waits for (`_next_step`)."""
 
     readable_id: str
     title: str
@@ -125,6 +129,7 @@ def lists_of(
             lists[section].append(_case_row(f"{keys[project]}-{number}", *rest))
     for name, rows in lists.items():
         rows.sort(key=_by_end if name in ("reviews", "expectations", "drafts", "expiring") else _by_age)
+        del rows[MOST:]
     return lists
 
 
@@ -161,12 +166,20 @@ def _by_age(row: CaseRow) -> datetime:
 
 
 def _arms(asker: Asker, projects: Mapping[Section, Sequence[UUID]], most: int) -> list[QuerySet[Case, Any]]:
-    return [_arm(name, asker, those, most) for name, those in projects.items()]
+    return [
+        _arm(name, chosen, asker, most) for name, those in projects.items() for chosen in _chosen(name, asker, those)
+    ]
 
 
-def _arm(name: Section, asker: Asker, projects: Sequence[UUID], most: int) -> QuerySet[Case, Any]:
-    """The first of the cases that the section chooses, with what a list shows of them."""
-    chosen = _CHOSEN[name](asker, projects)
+def _chosen(name: Section, asker: Asker, projects: Sequence[UUID]) -> list[QuerySet[Case, Any]]:
+    """The cases of the section, together."""
+    if name in _IN_WINDOWS:
+        return [_IN_WINDOWS[name](asker, window(projects)) for window in needed_windows.WINDOWS]
+    return [_CHOSEN[name](asker, projects)]
+
+
+def _arm(name: Section, chosen: QuerySet[Case, Any], asker: Asker, most: int) -> QuerySet[Case, Any]:
+    """The first of the chosen cases, with what a list shows of them."""
     if name in ("reviews", "drafts", "reproductions"):
         # Chosen first: else the database would look up for every case what stands beside the few that are shown.
         chosen = Case.objects.filter(pk__in=chosen.values("pk")[:most]).order_by()
@@ -186,6 +199,10 @@ def _why(name: Section, asker: Asker) -> Subquery | Value | models.Case:
         return _next_step("submission")
     if name == "reproductions":
         return _next_step("reproduction")
+    if name == "controls":
+        return needed_windows.how_many_controls(asker)
+    if name == "dependencies":
+        return needed_windows.what_of_the_dependency()
     if name == "waivers":
         count = _waiting(asker).filter(case=OuterRef("pk")).order_by().values("case").annotate(count=Count("pk"))
         return Subquery(count.values(said=Cast("count", CharField())), output_field=CharField())
@@ -253,17 +270,8 @@ def _expectations(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     owned = CaseOwner.objects.filter(case=OuterRef("pk"), boundary=Boundary.PROHIBITED_OUTCOME)
     teams = Team.objects.filter(members=user).values("pk")
     others = owned.filter(Q(user=None) | ~Q(user=user)).filter(Q(team=None) | ~Q(team__in=teams))
-    edited = FixtureRevision.objects.filter(case=OuterRef("pk"))
-    # One anti-join each: a database that is asked for "either of" looks at every case.
-    return (
-        Case.objects.filter(_EXPECTATION_WAITS, project__in=projects, current_revision__isnull=False)
-        .exclude(created_by=user)
-        .exclude(on_behalf_of=user)
-        .filter(~Exists(StatementEdit.objects.filter(case=OuterRef("pk"), editor=user)))
-        .filter(~Exists(edited.filter(created_by=user)), ~Exists(edited.filter(on_behalf_of=user)))
-        .filter(~Exists(others))
-        .order_by("stage_since")
-    )
+    waiting = Case.objects.filter(_EXPECTATION_WAITS, project__in=projects, current_revision__isnull=False)
+    return decisions.not_work_of(user, waiting).filter(~Exists(others)).order_by("stage_since")
 
 
 def _returned_to(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
@@ -298,6 +306,10 @@ def _flagged(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     return Case.objects.filter(project__in=projects, flagged=True, stage__in=OPEN).order_by("stage_since")
 
 
+_IN_WINDOWS: Mapping[Section, Callable[[Asker, QuerySet[Case, Any]], QuerySet[Case, Any]]] = {
+    "controls": needed_windows.controls,
+    "dependencies": needed_windows.dependencies,
+}
 _CHOSEN = {
     "uncontained": _uncontained,
     "reviews": _reviews,

@@ -136,7 +136,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "stages": stages(case, facts.entered()),
         "lanes": [_lane(name, lanes.get(name)) for name in LaneName],
         "why_closed": facts.why_closed() if case.stage not in STEPS else {},
-        "next": next_steps.steps_of(case, actions, facts.by_key("approval"), blocking),
+        "next": next_steps.steps_of(case, actions, facts.by_key("approval"), blocking, around.snapshot.dependency),
         "actions": actions,
         "demotions": facts.of("demotion"),
         "approvals": facts.by_key("approval"),

@@ -115,6 +115,9 @@ WAITS_FOR: Mapping[str, Step] = {
     "reproduction": Step(told="The affected version was seen to fail.", label="Mark it", place="#next"),
 }
 
+_ANSWERS, _EFFECTS = "whether the dependency answers so", "whether its tools have no effect"
+_ASKED = {"answers": _ANSWERS, "effects": _EFFECTS, "answers and effects": f"{_ANSWERS}, and {_EFFECTS}"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -171,7 +174,7 @@ def _row(case: CaseRow) -> Row:
         left=_left(case.expires_at, now),
         waited=span(now - case.stage_since),
         next=LaneName.BLOCKING.value if case.lane else LaneName.NONBLOCKING.value,
-        why=_REASONS.get(case.why, case.why.replace("_", " ")),
+        why=_REASONS.get(case.why) or _ASKED.get(case.why) or case.why.replace("_", " "),
         step=WAITS_FOR.get(case.why),
     )
 

@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from replaycases.cases import gates
 from replaycases.cases.available import GATED
+from replaycases.cases.gate_around import Said
 from replaycases.cases.models import Case, DecisionKind, LaneName, Stage
-from replaycases.cases.policies import REVIEWED, Action, ActionName
+from replaycases.cases.policies import APPROVED, REVIEWED, Action, ActionName
 from replaycases.verdict.labels import Label
 from replaycases.web import gate_rows
 
@@ -46,10 +47,15 @@ class NextSteps:
 
 
 def steps_of(
-    case: Case, actions: Mapping[ActionName, Action], approved: Iterable[str], blocking: Sequence[gates.Gate] = ()
+    case: Case,
+    actions: Mapping[ActionName, Action],
+    approved: Iterable[str],
+    blocking: Sequence[gates.Gate] = (),
+    said: Said | None = None,
 ) -> NextSteps:
-    """`approved` are the kinds of approval that stand, `blocking` the gates that close the next stage now. No query."""
-    steps = list(_steps(case, actions, frozenset(approved), blocking))
+    """`approved` are the kinds of approval that stand, `blocking` the gates that close the next stage now. `said` is
+    what a dependency owner said last of the current revision. No query."""
+    steps = [*_steps(case, actions, frozenset(approved), blocking), *_of_dependency(case, actions, said)]
     return NextSteps(
         yours=[step for step in steps if step.action.allowed],
         others=[step for step in steps if not step.action.allowed],
@@ -100,6 +106,26 @@ def _steps(
     if case.stage == Stage.NON_REPLAYABLE:
         why = "It was closed because the decisive condition could not be replayed."
         yield NextStep(action=actions["reopen"], why=why, form="reopening")
+
+
+def _of_dependency(case: Case, actions: Mapping[ActionName, Action], said: Said | None) -> Iterable[NextStep]:
+    """What only a dependency owner can say, once they may read the revision; lanes are closed until then."""
+    revision = case.current_revision
+    if revision is None or case.stage not in APPROVED:
+        return
+    asked = []
+    if revision.authored_answers and not (said and said.confirmed):
+        asked.append("that the dependency gives the answers which its recording does not hold")
+    if revision.unstated_tools and not (said and said.no_effect):
+        asked.append("that the tools of which it names no effect have none")
+    if asked:
+        why = (
+            f"A dependency owner who did not make the case confirms {', and '.join(asked)}. No lane is entered before."
+        )
+        address = f"{reverse('case', args=[case.readable_id])}#dependency"
+        yield NextStep(
+            action=actions["state_acceptance"], named="Confirm it for the dependency", why=why, address=address
+        )
 
 
 def _gated(

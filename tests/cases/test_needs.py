@@ -17,8 +17,10 @@ from replaycases.cases import (
     decisions,
     figures,
     flags,
+    immutability,
     intake,
     lane_health,
+    lifecycle,
     needed_cases,
     needs,
     recipients,
@@ -31,6 +33,8 @@ from replaycases.cases.models import (
     Comparison,
     DecisionKind,
     DecisionOutcome,
+    DependencyStatement,
+    FixtureRevision,
     FlagReason,
     Notification,
     NotificationKind,
@@ -89,9 +93,10 @@ def in_hours(hours: int) -> Any:
         (Role.ADMINISTRATOR, set()),
         (Role.RESPONDER, {"returned", "drafts", "reproductions", "expiring"}),
         (Role.WORKFLOW_ENGINEER, {"returned", "reproductions"}),
-        (Role.PRIVACY_REVIEWER, {"reviews", "waivers", "returned", "expiring"}),
+        (Role.PRIVACY_REVIEWER, {"reviews", "waivers", "controls", "returned", "expiring"}),
         (Role.SECURITY_OWNER, {"uncontained", "waivers", "expiring"}),
         (Role.INCIDENT_OWNER, {"expectations", "flagged"}),
+        (Role.DEPENDENCY_OWNER, {"dependencies"}),
         (Role.QA, {"reproductions", "ready", "flagged"}),
     ],
 )
@@ -269,6 +274,69 @@ def test_what_is_to_be_marked_as_reproduced_says_whether_the_failure_was_seen(pr
     assert step() == "reproduction"
     Comparison.objects.update(old_red=False)
     assert step() == "red"
+
+
+def test_a_control_waits_for_a_reviewer_whose_work_neither_it_nor_the_case_is(case: Case, reviewer: User) -> None:
+    engineer = factories.person(case.project, Role.WORKFLOW_ENGINEER, Role.PRIVACY_REVIEWER)
+    case.created_by.memberships.create(project=case.project, role=Role.PRIVACY_REVIEWER)  # whose work it is
+    controls = [factories.control(factories.revision(case), engineer, name=name) for name in ("one", "two")]
+    assert ids(reviewer, "controls") == []  # it is in quarantine
+    for stage in (Stage.REDACTION_APPROVED, Stage.REPRODUCED):
+        now(case, stage=stage)
+        assert [(row.readable_id, row.why) for row in needs.of(reviewer).lists["controls"]] == [("RC-1", "2")]
+        assert [ids(user, "controls") for user in (engineer, case.created_by)] == [[], []]
+    for left, control in zip(("1", None), controls, strict=True):
+        factories.released(control)
+        lifecycle.approve_control(reviewer, control=control, fixture_hash=control.fixture_hash)
+        assert next((row.why for row in needs.of(reviewer).lists["controls"]), None) == left
+
+
+@pytest.mark.parametrize("stage", [Stage.REDACTION_APPROVED, Stage.REPRODUCED])
+def test_what_the_fixture_leaves_open_is_asked_of_the_dependencys_owner(
+    case: Case, project: Project, stage: Stage
+) -> None:
+    vendor = factories.person(project, Role.DEPENDENCY_OWNER)
+    case.created_by.memberships.create(project=project, role=Role.DEPENDENCY_OWNER)  # whose work it is
+    revision = factories.revision(case)
+    immutability.remove("default")
+
+    def asked(answers: int, tools: list[str] | None) -> list[str]:
+        FixtureRevision.objects.update(authored_answers=answers, unstated_tools=tools)
+        return [row.why for row in needs.of(vendor).lists["dependencies"]]
+
+    def say(**confirmed: bool) -> None:
+        said = {"acceptance": "unknown", "said_by": vendor, "said_at": timezone.now(), **confirmed}
+        DependencyStatement.objects.create(case=case, revision=revision, **said)
+
+    assert asked(1, ["lookup"]) == []  # it is in quarantine
+    now(case, stage=stage, expectation_approved=True)
+    found = [asked(*fixture) for fixture in ((1, ["lookup"]), (1, []), (0, ["lookup"]), (0, []), (0, None))]
+    assert found == [["answers and effects"], ["answers"], ["effects"], [], []]
+    assert ids(case.created_by, "dependencies") == []
+    say(authored_confirmed=True)
+    assert asked(1, ["lookup"]) == ["effects"]
+    say(authored_confirmed=True, no_effect_confirmed=True)
+    assert asked(1, ["lookup"]) == []
+    say(no_effect_confirmed=True)  # the newest counts
+    assert asked(1, ["lookup"]) == ["answers"]
+
+
+def test_an_expectation_that_is_not_approved_comes_before_what_a_dependencys_owner_confirms(case: Case) -> None:
+    now(case, stage=Stage.REDACTION_APPROVED)  # they may not read it yet
+    immutability.remove("default")
+    FixtureRevision.objects.update(authored_answers=1)
+    assert ids(factories.person(case.project, Role.DEPENDENCY_OWNER), "dependencies") == []
+
+
+def test_of_two_windows_no_more_are_listed_than_of_one_list(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    vendor = factories.person(case.project, Role.DEPENDENCY_OWNER)
+    now(case, stage=Stage.REDACTION_APPROVED, expectation_approved=True)
+    another(case, stage=Stage.REPRODUCED, expectation_approved=True)
+    immutability.remove("default")
+    FixtureRevision.objects.update(authored_answers=1)
+    assert sorted(ids(vendor, "dependencies")) == ["RC-1", "RC-2"]
+    monkeypatch.setattr(needed_cases, "MOST", 1)
+    assert ids(vendor, "dependencies") == ["RC-1"]
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ def filled(case: Case, person: User) -> None:
     set_to(ready, stage=Stage.REPRODUCED, verdict="verified_red_to_green", lane=LaneName.NONBLOCKING)
     approved = factories.case(case.project, case.created_by, factories.fixture(case_id="approved"))
     set_to(approved, stage=Stage.REDACTION_APPROVED, expectation_approved=True)
+    factories.control(factories.revision(approved), case.created_by)
     now = timezone.now()
     Proposal.objects.create(
         case=case,
@@ -77,6 +78,8 @@ def test_every_list_is_shown_to_who_has_every_role(responders_case: Case, everyo
         "Redaction reviews waiting",
         "Findings that may stand, if you agree",
         "Expectations waiting for your approval",
+        "Controls waiting for your approval",
+        "What only a dependency's owner can say",
         "A second person is needed",
         "Your cases whose verdict changed",
         "To be marked as reproduced",
@@ -113,6 +116,7 @@ def test_the_page_costs_at_most_twelve_queries_however_much_there_is(responders_
     [
         ((Role.VIEWER,), "Nothing is asked of you"),
         ((Role.QA,), "No decision waits for you"),
+        ((Role.DEPENDENCY_OWNER,), "No decision waits for you"),
     ],
 )
 def test_an_empty_page_says_which_kind_of_empty(project: Project, roles: tuple[Role, ...], said: str) -> None:
@@ -141,6 +145,23 @@ def test_an_approved_case_leads_to_what_is_left_until_it_is_reproduced(responder
     assert headings(html)[0] == "To be marked as reproduced"
     assert 'href="/cases/RC-1/#request">Replay it<' in html
     assert "No decision waits" not in html
+
+
+def test_a_dependencys_owner_is_led_to_what_they_are_asked(responders_case: Case, project: Project) -> None:
+    set_to(responders_case, stage=Stage.REDACTION_APPROVED, expectation_approved=True)
+    html = page(factories.person(project, Role.DEPENDENCY_OWNER))
+    assert headings(html)[0] == "What only a dependency's owner can say"
+    assert "revision 1: whether its tools have no effect" in html
+    assert 'href="/cases/RC-1/#dependency">Say it<' in html
+
+
+def test_a_control_leads_to_where_it_is_approved(responders_case: Case, project: Project) -> None:
+    factories.control(factories.revision(responders_case), responders_case.created_by)
+    set_to(responders_case, stage=Stage.REPRODUCED)
+    html = page(factories.person(project, Role.PRIVACY_REVIEWER))
+    assert headings(html)[0] == "Controls waiting for your approval"
+    assert "1 control of revision 1" in html
+    assert 'href="/cases/RC-1/review/#controls">Look<' in html
 
 
 def test_a_proposal_leads_to_where_it_is_decided(responders_case: Case, everyone: User) -> None:
