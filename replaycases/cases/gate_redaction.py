@@ -135,7 +135,7 @@ def residual(facts: Facts) -> Found:
     if outrun and not _is_approved(facts, revision):
         return unsatisfied(outrun, "Redact it again, or have the detectors look again.", place)
     if looked.lost:
-        remedy = "Keep, join or split values by a rule, and redact again."
+        remedy = "Mark, keep, join or split values by a rule, and redact again."
         return unsatisfied(f"Relations between values were lost: {looked.lost}.", remedy, place)
     left = redactions.left(looked)
     if left:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from replaycases.redaction.entities import Entities
+from replaycases.redaction.entities import Entities, Entity
 from replaycases.redaction.first_look import FirstLook
 from replaycases.redaction.leaves import Address
 from replaycases.redaction.originals import automaton
-from replaycases.redaction.places import Kind
+from replaycases.redaction.places import Kind, Place
 from replaycases.redaction.relations import Occurrence
-from replaycases.redaction.scan import Detectors, Source
+from replaycases.redaction.scan import Detectors, Found, Source
+from replaycases.redaction.surrogates.ids import split
 from replaycases.redaction.surrogates.surrogates import Surrogates
 from replaycases.redaction.views.edits import Edit, settled
 from replaycases.redaction.views.view import View
@@ -27,11 +28,13 @@ _SCANNED_AS = 'api_key = "{}"'
 
 
 class Chosen:
-    """The surrogates of the values of one document. `entities` are settled before the first surrogate is asked for."""
+    """The surrogates of the values of one document. `entities` are settled before the first surrogate is asked for.
+    `staying` are the hits that stay, to which the values have relations too."""
 
-    def __init__(self, first: FirstLook, entities: Entities, key: bytes) -> None:
+    def __init__(self, first: FirstLook, entities: Entities, key: bytes, staying: Sequence[Found]) -> None:
         values = first.values
         self._values = values
+        self._staying = staying
         self._entities = entities
         self.findings = [value.found.finding() for value in values]
         self._replaced = [(entities.kind(value.found), value.found.text) for value in values]
@@ -46,6 +49,7 @@ class Chosen:
                 for view in source.reading.root.walk()
                 if len(view.text) <= LONGEST_PRESENT
             },
+            staying={one.text for one in staying if entities.of_staying(one).kind == "id" and split(one.text)[1]},
             numeric={
                 (entity.kind, entity.text)
                 for index, value in enumerate(values)
@@ -87,36 +91,54 @@ class Chosen:
         return self._read[address].text
 
     def before(self) -> list[Occurrence]:
-        """The values, as what they are."""
-        return [self._occurrence(index, value.found.text, named=True) for index, value in enumerate(self._values)]
+        """The values, as what they are, and after them what stays."""
+        return [
+            *(self._occurrence(index, value.found.text, named=True) for index, value in enumerate(self._values)),
+            *(self._that_stays(one, one.text, named=True) for one in self._staying),
+        ]
 
     def after(self, read_again: Sequence[Source]) -> list[Occurrence]:
-        """The values as the redacted document holds them, in their order: "" where a surrogate is not to be read.
+        """The same as the redacted document holds them: "" where a surrogate, or what stays, is not to be read.
 
         The leaves of both documents stand in one order, whatever keys were renamed.
         """
         wanted: dict[Address, set[str]] = defaultdict(set)
-        for value, surrogate in zip(self._values, self.made, strict=True):
-            wanted[value.found.leaf.address].add(surrogate)
+        for address, text in self._texts_after():
+            wanted[address].add(text)
         held = {
             address: _held(source.reading.root, wanted[address])
             for address, source in zip(self._read, read_again, strict=True)
             if address in wanted
         }
+        texts = [text if text in held[address] else "" for address, text in self._texts_after()]
+        made, left = texts[: len(self._values)], texts[len(self._values) :]
         return [
-            self._occurrence(index, surrogate if surrogate in held[value.found.leaf.address] else "")
-            for index, (value, surrogate) in enumerate(zip(self._values, self.made, strict=True))
+            *(self._occurrence(index, text) for index, text in enumerate(made)),
+            *(self._that_stays(one, text) for one, text in zip(self._staying, left, strict=True)),
         ]
 
+    def _texts_after(self) -> Iterable[tuple[Address, str]]:
+        for value, surrogate in zip(self._values, self.made, strict=True):
+            yield value.found.leaf.address, surrogate
+        for one in self._staying:
+            yield one.leaf.address, one.text
+
+    def _that_stays(self, one: Found, text: str, *, named: bool = False) -> Occurrence:
+        return _occurs(self._entities.of_staying(one), one.finding().place, text, named=named, stays=True)
+
     def _occurrence(self, index: int, text: str, *, named: bool = False) -> Occurrence:
-        entity = self._entities.of(index)
-        return Occurrence(
-            place=self.findings[index].place,
-            kind=entity.kind,
-            text=text,
-            by_hand=entity.by_hand,
-            entity=entity.name if named else "",
-        )
+        return _occurs(self._entities.of(index), self.findings[index].place, text, named=named)
+
+
+def _occurs(entity: Entity, place: Place, text: str, *, named: bool, stays: bool = False) -> Occurrence:
+    return Occurrence(
+        place=place,
+        kind=entity.kind,
+        text=text,
+        by_hand=entity.by_hand,
+        entity=entity.name if named else "",
+        stays=stays,
+    )
 
 
 def _held(root: View, texts: set[str]) -> set[str]:

@@ -45,9 +45,17 @@ class Entities:
     def of(self, index: int) -> Entity:
         """The entity of a value."""
         one = self._found[index]
-        now = self._now(index) if self._by_hand else None
+        return self._entity(self.kind(one), one.text, self._now(index) if self._by_hand else None)
+
+    def of_staying(self, one: Found) -> Entity:
+        """The entity of a hit that stays: that of the values that are its equals, if there are any."""
+        kind = self._kinds.get(one.text.casefold(), one.hit.kind)
+        now = self._joined_to((kind, canonical(kind, one.text), "")) if self._by_hand else None
+        return self._entity(kind, one.text, now)
+
+    def _entity(self, kind: Kind, text: str, now: Identity | None) -> Entity:
         if now is None or now not in self._by_hand:
-            return Entity(kind=self.kind(one), text=one.text)
+            return Entity(kind=kind, text=text)
         kind, _, apart = now
         first = self._found[self._labelled[apart] if apart else self._first[now]]
         return Entity(kind=kind, text=first.text, apart=apart, by_hand=True)
@@ -84,7 +92,9 @@ class Entities:
         return [at for at in range(len(self._found)) if self._now(at) == now]
 
     def _now(self, index: int) -> Identity:
-        identity = self._own(index)
+        return self._joined_to(self._own(index))
+
+    def _joined_to(self, identity: Identity) -> Identity:
         while identity in self._joined:
             identity = self._joined[identity]
         return identity

@@ -19,6 +19,7 @@ from replaycases.redaction.policy import Policy
 from replaycases.redaction.relations import Fact, facts, lost
 from replaycases.redaction.residual import SecondLook, is_original, second_look
 from replaycases.redaction.scan import Source, scan, sources, sources_again
+from replaycases.redaction.staying import staying
 from replaycases.redaction.structure import Frame
 from replaycases.redaction.surrogates.surrogates import NoSurrogate
 from replaycases.redaction.views.edits import Edit, applied
@@ -38,10 +39,10 @@ class Redaction:
 
     `open` is what stands in the way of an approval: rules of people that do not fit any more, places that could not be
     read, values in the frame, suggestions, and what the second look at the redacted document found. `kept` are hits
-    that were left as they stand, with why. `facts` are the relations between the replaced values; `lost` those that the
-    redacted document does not show any more, and an approval is impossible while there are any. `changes` are the
-    leaves that changed, in the order of the document; `mapping` is what stands for what: kind, original, surrogate, ""
-    for a value that people left out.
+    that were left as they stand, with why. `facts` are the relations of the replaced values with each other and with
+    what was found and stays; `lost` those that the redacted document does not show any more, and an approval is
+    impossible while there are any. `changes` are the leaves that changed, in the order of the document; `mapping` is
+    what stands for what: kind, original, surrogate, "" for a value that people left out.
     """
 
     document: JSON = field(repr=False)
@@ -66,7 +67,8 @@ def redact(document: JSON, *, policy: Policy, key: bytes, rules: Sequence[Manual
     first = first_look(document, frame, out, policy=policy, key=key, rules=rules)
     entities = Entities(first.values)
     first.placed.settle(first.values, entities)
-    chosen = Chosen(first, entities, key)
+    kinds = {entities.kind(value.found) for value in first.values}
+    chosen = Chosen(first, entities, key, staying(first, policy, kinds))
     first.placed.choose(first.values, chosen.choose)
     edits = chosen.edits()
     texts = {address: applied(chosen.raw(address), rows) for address, rows in edits.items()}

@@ -38,7 +38,7 @@ class Occurrence:
     """A value at a place, with what it is.
 
     Where a person decided what it is the same as (`by_hand`), only that is held to, and not what its text has to do
-    with others'. `entity` names the value then, whatever its text.
+    with others'. `entity` names the value then, whatever its text. One that `stays` is not replaced.
     """
 
     place: Place
@@ -46,6 +46,7 @@ class Occurrence:
     text: str
     by_hand: bool = False
     entity: str = ""
+    stays: bool = False
 
     @property
     def value(self) -> tuple[Kind, str]:
@@ -73,7 +74,8 @@ class Fact:
 
 
 def facts(occurrences: Sequence[Occurrence]) -> tuple[Fact, ...]:
-    """Every fact that holds between the occurrences. Linear in them, but for sorting."""
+    """Every fact that holds between the occurrences and is about one that does not stay: what others have to do with
+    each other cannot be lost. Of days between dates only those that are moved are told. Linear but for sorting."""
     found = _Facts(occurrences)
     return (
         *found.equal(),
@@ -88,8 +90,15 @@ def facts(occurrences: Sequence[Occurrence]) -> tuple[Fact, ...]:
 
 def lost(before: Iterable[Fact], after: Iterable[Fact]) -> tuple[Fact, ...]:
     """The facts of `before` that `after` lacks. Both are of the same occurrences in the same order."""
+    after = list(after)
     kept = {(fact.relation, fact.members, fact.amount) for fact in after}
-    return tuple(fact for fact in before if (fact.relation, fact.members, fact.amount) not in kept)
+    apart = {member for fact in after if fact.relation == "distinct" for member in fact.members}
+    return tuple(
+        fact
+        for fact in before
+        if (fact.relation, fact.members, fact.amount) not in kept
+        and not (fact.relation == "distinct" and apart.issuperset(fact.members))
+    )
 
 
 class _Facts:
@@ -106,16 +115,20 @@ class _Facts:
         kind = self._all[members[0]].kind
         return Fact(relation=relation, kind=kind, places=places, members=tuple(members), amount=amount)
 
+    def _may_be_lost(self, members: Iterable[int]) -> bool:
+        return not all(self._all[index].stays for index in members)
+
     def equal(self) -> Iterator[Fact]:
         for members in self._classes.values():
-            if len(members) > 1:
+            if len(members) > 1 and self._may_be_lost(members):
                 yield self._fact("equal", members)
 
     def different(self) -> Iterator[Fact]:
-        """Two members of one object: "owner is not the requester"."""
+        """Two members of one object: "owner is not the requester". That one differs from what stays is told of all
+        values of its kind together."""
         by_object: dict[tuple[str, Kind], dict[str, int]] = defaultdict(dict)
         for index, one in enumerate(self._all):
-            if not one.place.in_key and not one.place.path:
+            if not (one.place.in_key or one.place.path or one.stays):
                 parent = one.place.pointer.rpartition("/")[0]
                 by_object[parent, one.kind].setdefault(one.value[1], index)
         for values in by_object.values():
@@ -127,7 +140,7 @@ class _Facts:
         for (kind, _), index in self._first.items():
             by_kind[kind].append(index)
         for members in by_kind.values():
-            if len(members) > 1:
+            if len(members) > 1 and self._may_be_lost(members):
                 yield self._fact("distinct", sorted(members), len(members))
 
     def mailboxes(self) -> Iterator[Fact]:
@@ -138,10 +151,10 @@ class _Facts:
             local, _, domain = text.rpartition("@")
             by_domain[domain].append(index)
             base = self._telling.get(("email", f"{local.partition('+')[0]}@{domain}"))
-            if "+" in local and base is not None:
+            if "+" in local and base is not None and self._may_be_lost((base, index)):
                 yield self._fact("tag", (base, index))
         for members in by_domain.values():
-            if len(members) > 1:
+            if len(members) > 1 and self._may_be_lost(members):
                 yield self._fact("domain", sorted(members))
 
     def names(self) -> Iterator[Fact]:
@@ -153,7 +166,7 @@ class _Facts:
                 if len(words) > 1:
                     by_words[words].append(index)
         for members in by_words.values():
-            if len({self._all[index].kind for index in members}) > 1:
+            if len({self._all[index].kind for index in members}) > 1 and self._may_be_lost(members):
                 yield self._fact("name", sorted(members))
 
     def order(self) -> Iterator[Fact]:
@@ -163,14 +176,15 @@ class _Facts:
             if kind == "id" and digits:
                 groups[start, len(digits)].append((digits, index))
         for group in groups.values():
-            if len(group) > 1:
-                yield self._fact("order", [index for _, index in sorted(group)])
+            members = [index for _, index in sorted(group)]
+            if len(members) > 1 and self._may_be_lost(members):
+                yield self._fact("order", members)
 
     def intervals(self) -> Iterator[Fact]:
         days = [
             (day, index)
             for (kind, text), index in self._telling.items()
-            if kind == "date" and (day := dates.parsed(text))
+            if kind == "date" and not self._all[index].stays and (day := dates.parsed(text))
         ]
         for (one, first), (other, second) in pairwise(sorted(days, key=lambda row: row[1])):
             yield self._fact("interval", (first, second), (other - one).days)

@@ -15,9 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaycases.redaction.canonical import canonical
-from replaycases.redaction.places import Kind
+from replaycases.redaction.manual import ManualRule, mac
+from replaycases.redaction.places import Kind, Place
 from replaycases.redaction.policy import BUILT_IN, read_policy
 from replaycases.redaction.redact import Redaction, redact
+from replaycases.redaction.relations import Fact, Occurrence, facts, lost
 from replaycases.redaction.views.tree import read
 
 KEY = bytes(range(32))
@@ -77,6 +79,99 @@ def test_two_fields_hold_one_value_afterwards_exactly_if_they_did_before(chosen:
                 kind = POOL[field][0]
                 same = canonical(kind, value) == canonical(kind, other_value)
                 assert (canonical(kind, after[one][field]) == canonical(kind, after[other][field])) is same
+
+
+texts = st.sampled_from(sorted({text for _, pool in POOL.values() for text in pool}))
+
+
+@settings(max_examples=40)
+@given(
+    chosen=st.lists(occurrences, min_size=2, max_size=8),
+    allowed=st.lists(texts, max_size=3),
+    kept=st.lists(st.sampled_from(sorted(POOL)), max_size=2),
+    rule_at=st.integers(0, 7),
+)
+def test_a_relation_with_what_stays_holds_or_is_told_as_lost(
+    chosen: list[tuple[str, str, str]], allowed: list[str], kept: list[str], rule_at: int
+) -> None:
+    document = _document(chosen)
+    fields = [{"key": field, "kind": "keep"} for field in kept]
+    policy = read_policy({"name": "test", "version": "1", "aliases": "replace", "allowed": allowed, "fields": fields})
+    field, value, _ = chosen[rule_at % len(chosen)]
+    place = Place(pointer=f"/{rule_at % len(chosen)}/{field}", start=0, end=0)
+    rules = [ManualRule(id="r1", action="keep", place=place, fits=mac(KEY, value))]
+    redaction = redact(document, policy=policy, key=KEY, rules=rules)
+    before, after = (_relations(chosen, one) for one in (document, redaction.document))
+    assert redaction.lost or lost(before, after) == ()
+
+
+def _relations(chosen: list[tuple[str, str, str]], document: Any) -> tuple[Fact, ...]:
+    return facts(
+        [
+            Occurrence(
+                place=Place(pointer=f"/{at}/{field}", start=0, end=0), kind=POOL[field][0], text=document[at][field]
+            )
+            for at, (field, _, _) in enumerate(chosen)
+        ]
+    )
+
+
+STAYING: dict[str, dict[str, Any]] = {
+    "a value that the policy allows": {"allowed": ["ord-10002", "jane.doe@corp.test"]},
+    "a field that the policy keeps": {"fields": [{"key": "second_*", "kind": "keep"}]},
+    "a kind that is off": {"kinds_off": ["email"]},
+}
+
+
+@pytest.mark.parametrize("policy", STAYING.values(), ids=STAYING)
+def test_a_relation_that_is_lost_with_what_stays_refuses(policy: dict[str, Any]) -> None:
+    document = {"first_name": "Jane Doe", "first_email": "john@corp.test", "second_email": "jane.doe@corp.test"}
+    redaction = redact(document, policy=read_policy({"name": "t", "version": "1", **policy}), key=KEY)
+    assert redaction.document["second_email"] == "jane.doe@corp.test"
+    assert "name" in {fact.relation for fact in redaction.lost}
+
+
+def test_ids_keep_their_order_with_one_that_stays() -> None:
+    document = {f"{place}_id": f"ord-{number}" for place, number in enumerate((10001, 10004, 10005, 99990))}
+    policy = read_policy({"name": "t", "version": "1", "allowed": ["ord-10004"]})
+    redaction = redact(document, policy=policy, key=KEY)
+    assert list(redaction.document.values()) == sorted(redaction.document.values())
+    assert redaction.document["1_id"] == "ord-10004"
+    assert redaction.lost == ()
+
+
+def test_ids_without_room_beside_one_that_stays_have_lost_their_order() -> None:
+    policy = read_policy({"name": "t", "version": "1", "allowed": ["ord-10001"]})
+    redaction = redact({"a_id": "ord-10000", "b_id": "ord-10001"}, policy=policy, key=KEY)
+    assert [fact.relation for fact in redaction.lost] == ["order"]
+
+
+def test_a_day_that_a_person_keeps_beside_one_that_moves_is_a_lost_relation() -> None:
+    document = {"dob": "1990-02-14", "text": "born on 1990-02-14."}
+    keep = ManualRule(
+        id="r1", action="keep", place=Place(pointer="/text", start=8, end=18), fits=mac(KEY, "1990-02-14")
+    )
+    redaction = redact(document, policy=BUILT_IN, key=KEY, rules=[keep])
+    assert [str(fact) for fact in redaction.lost] == ["the same date stands at /dob and /text"]
+
+
+def test_what_stays_beside_a_value_in_one_block_is_found_there_again() -> None:
+    text = base64.b64encode(b"from john@corp.test to help@corp.test, thanks").decode()
+    policy = read_policy({"name": "t", "version": "1", "allowed": ["help@corp.test"]})
+    redaction = redact({"text": text}, policy=policy, key=KEY)
+    assert [str(fact) for fact in redaction.lost] == ["the mailboxes at 2 places of /text (base64@0) are of one domain"]
+
+
+def test_what_a_longer_value_takes_with_it_does_not_stay() -> None:
+    policy = read_policy({"name": "t", "version": "1", "kinds_off": ["email"]})
+    redaction = redact({"api_key": "jane@corp.test", "text": "jane@corp.test"}, policy=policy, key=KEY)
+    assert "jane" not in str(redaction.document)
+    assert redaction.lost == ()
+
+
+def test_what_stays_has_no_relations_that_could_be_lost() -> None:
+    policy = read_policy({"name": "t", "version": "1", "kinds_off": ["id"]})
+    assert redact({"a_id": "ord-10001", "b_id": "ord-10002"}, policy=policy, key=KEY).facts == ()
 
 
 def _strings(document: Any) -> list[str]:

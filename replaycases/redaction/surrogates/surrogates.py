@@ -58,9 +58,10 @@ class Surrogates:
 
     `key` is 32 random octets of that case alone. `originals` are all the values that are to be replaced, as they were
     found: ranked ids need the whole set, and no surrogate may equal or hold one of them. `present` are the texts that
-    stay in the document: a surrogate that equals one would make two things the same. `numeric` are the originals that
-    stand somewhere as JSON numbers: their surrogates are numbers of as many digits. `is_suspect` says whether a
-    scanner would take a text for a secret or for personal data of somebody; such a surrogate is drawn again.
+    stay in the document: a surrogate that equals one would make two things the same. `staying` are the ids among them
+    that were found: those that are replaced keep their order with them, where there is room. `numeric` are the
+    originals that stand somewhere as JSON numbers: their surrogates are numbers of as many digits. `is_suspect` says
+    whether a scanner would take a text for a secret or for personal data of somebody; such a surrogate is drawn again.
 
     Raises NoSurrogate if the dates cannot be moved without meeting one another.
     """
@@ -70,6 +71,7 @@ class Surrogates:
         key: bytes,
         originals: Iterable[tuple[Kind, str]],
         present: Iterable[str] = (),
+        staying: Iterable[str] = (),
         numeric: Iterable[tuple[Kind, str]] = (),
         is_suspect: Callable[[Kind, str], bool] = lambda kind, text: False,
     ) -> None:
@@ -81,7 +83,7 @@ class Surrogates:
         self._long = {text.casefold() for _, text in known if len(text) >= HELD}
         self._numeric = {(kind, canonical(kind, text)) for kind, text in numeric}
         self._words = Words(key, self._is_free)
-        self._ranked = ranks.by_rank(key, (text for kind, text in known if kind == "id" and split(text)[1]))
+        self._ranked = ranks.by_rank(key, (text for kind, text in known if kind == "id" and split(text)[1]), staying)
         self._weeks = self._weeks_for({text for kind, text in known if kind == "date"})
         self._of: dict[Owner, int] = {}
         self._spelled: dict[tuple[Kind, str, str], str] = {}
