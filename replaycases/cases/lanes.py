@@ -170,15 +170,14 @@ def preview(actor: User, *, cases: Sequence[Case], lane: LaneName) -> list[Previ
     found = gates.gates_of_many(cases, lifecycle.GATES_OF[lane], actor=actor)
     projects = {case.project_id: case.project for case in cases}
     held = {key: access.roles_of(actor, project) for key, project in projects.items()}
-    entries = LaneEntry.objects.filter(case__in=cases, lane__name=lane, left_at=None)
-    inside = {entry.revision_id for entry in entries}
+    inside = lane_moves.stays_of(cases)
     others = lane_moves.namesakes(cases)
     return [
         Preview(
             case=case,
             gates=every,
             why=policies.why_not_allowed("promote", case, actor, held=held[case.project_id])
-            or ("It stands there already." if case.current_revision_id in inside else "")
+            or (lifecycle.why_not_enter(case.current_revision, lane, inside[case.pk]) if case.current_revision else "")
             or (lane_moves.why_not_beside(others[case.pk]) if case.pk in others else "")
             or " ".join(f"{gate.title}: {gate.detail}" for gate in every if gate.blocks),
         )

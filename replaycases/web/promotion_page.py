@@ -25,7 +25,7 @@ from replaycases.cases.gate_facts import Bundle, Facts
 from replaycases.cases.json_rows import first_of, instant, written
 from replaycases.cases.lane_history import History, history_of
 from replaycases.cases.lane_moves import STRONGEST_FIRST
-from replaycases.cases.lifecycle import GATES_OF
+from replaycases.cases.lifecycle import GATES_OF, why_not_enter
 from replaycases.cases.models import (
     ENDED,
     Boundary,
@@ -150,7 +150,7 @@ def context(
         "gates": gate_rows.rows(case, found, GATES_OF[lane], may_propose=offers),
         "sums": _sums(found),
         "blocking": blocking,
-        "why_not": _why_not(actions["promote"], blocking, stands, case),
+        "why_not": _why_not(actions["promote"], blocking, shown, lane),
         "now": timezone.now(),
         "refused": refused,
         "form": form or PromotionForm(initial={"lane": lane, "fixture_hash": _seen(case)}),
@@ -209,13 +209,15 @@ def _sums(found: Sequence[gates.Gate]) -> list[tuple[Look, int]]:
     return [(gate_rows.LOOKS[state], count) for state, count in counts.items() if count]
 
 
-def _why_not(promote: policies.Action, blocking: Sequence[gates.Gate], stands: LaneEntry | None, case: Case) -> str:
+def _why_not(promote: policies.Action, blocking: Sequence[gates.Gate], shown: Shown, lane: LaneName) -> str:
     """Why the button is off, "" if it is on."""
-    if stands is not None:
-        return f"Revision {stands.revision.number} stands in lane {stands.lane.name} already."
+    current = shown.case.current_revision
+    inside = {LaneName(entry.lane.name): entry for entry in shown.entries}
+    if current is not None and (why_not := why_not_enter(current, lane, inside)):
+        return why_not
     if not promote.allowed:
         return promote.why_not
-    if case.current_revision is None:
+    if current is None:
         return "The case has no fixture yet."
     if blocking:
         names = ", ".join(gate.title[:1].lower() + gate.title[1:] for gate in blocking)

@@ -9,10 +9,11 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from replaycases.accounts.models import User
 from replaycases.cases import lanes, lifecycle
-from replaycases.cases.models import Case, LaneEntry, LaneName, Provenance
+from replaycases.cases.models import Case, Lane, LaneEntry, LaneName, Provenance
 from tests import factories
 from tests.factories import People
 
@@ -49,9 +50,19 @@ def test_a_preview_says_row_by_row_what_would_move_and_moves_nothing(of: People,
     found = lanes.preview(of.qa, cases=ready, lane=LaneName.NONBLOCKING)
     assert [row.case for row in found] == ready
     assert [row.will_move for row in found] == [True, False, False]
-    assert found[1].why == "It stands there already."
+    assert found[1].why == "Revision 1 stands in lane nonblocking already."
     assert found[2].why == "Provenance complete: Not recorded: the trace."
     assert LaneEntry.objects.count() == 1
+
+
+def test_a_preview_says_what_the_promotion_would_of_a_revision_that_blocks(of: People, ready: list[Case]) -> None:
+    blocks = Lane.objects.create(project=of.project, name=LaneName.BLOCKING)
+    stays = {"case": ready[0], "revision": ready[0].current_revision, "entered_by": of.qa, "entered_at": timezone.now()}
+    LaneEntry.objects.create(lane=blocks, **stays)
+    [row] = lanes.preview(of.qa, cases=ready[:1], lane=LaneName.NONBLOCKING)
+    [outcome] = lanes.promote_many(of.qa, chosen=chosen(ready[:1]), lane=LaneName.NONBLOCKING, note="")
+    assert (row.will_move, row.why) == (False, "Revision 1 blocks already. Two people demote it.")
+    assert outcome.why == row.why
 
 
 def test_a_preview_says_who_may_not(of: People, ready: list[Case]) -> None:

@@ -116,6 +116,9 @@ def test_a_case_that_blocks_says_so_and_has_no_button(people: People) -> None:
     assert "RC-1 stands in lane <code>blocking</code>" in html
     assert "Nothing to do:" in html
     assert "Promote RC-1</button>" not in html
+    beside = html_of(people.qa, f"{ADDRESS}?to=nonblocking")
+    assert "Revision 1 blocks already. Two people demote it." in beside
+    assert "Every gate is satisfied." not in beside
 
 
 def test_a_case_without_a_fixture_has_no_gates(project: Project, people: People) -> None:
@@ -123,6 +126,8 @@ def test_a_case_without_a_fixture_has_no_gates(project: Project, people: People)
     Case.objects.update(current_revision=None)
     html = html_of(people.qa)
     assert "The case has no fixture yet" in html
+    assert "The gates are computed once the case has a fixture." in html
+    assert "Every gate is about" not in html
     assert 'aria-disabled="true"' in html
 
 
