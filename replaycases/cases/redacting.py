@@ -26,6 +26,7 @@ from replaycases.cases import (
     redaction_rows,
     redaction_rules,
     redaction_scans,
+    seen_spans,
 )
 from replaycases.cases.models import Case, FixtureRevision, Redaction, RedactionPolicy
 from replaycases.cases.policies import InvalidTransition, SeenAnother
@@ -157,7 +158,7 @@ def _run(
     record = record_of(done, key=case_key.key)
     look = Look(
         record=record.with_open([*record.open, *_come_back(source, done.document, policy, case_key, record)]),
-        leaves=redaction_scans.leaves_in(done.document),
+        to_be_read=seen_spans.pages_and_pieces(done.document),
         case_key=CaseKey(key=case_key.key, known=done.mapping),
         key_from=case_key.kept,
         policy=row,

@@ -29,7 +29,7 @@ from replaycases.cases.models import (
 from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.fixture.pointer import resolve, split
 from replaycases.fixture.strict_json import parse
-from replaycases.redaction.leaves import leaves, text_of
+from replaycases.redaction.leaves import text_of
 from replaycases.redaction.places import Kind
 from replaycases.redaction.record import Open, Record, read_record, rescan
 from replaycases.redaction.scan import DETECTORS_VERSION
@@ -53,12 +53,13 @@ class CaseKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What was found in a document before it is kept as a revision, and by what. `key_from` is where the key was kept
+    """What was found in a document before it is kept as a revision, and by what. `to_be_read` is what
+    `seen_spans.pages_and_pieces` says of it. `key_from` is where the key was kept
     when it was read, None where it was drawn. `applied` are the rules of the source, None where it was only read.
     `waived` leads from what a finding is called under this key to the name by which two people let it stand before."""
 
     record: Record
-    leaves: int
+    to_be_read: int
     case_key: CaseKey
     key_from: Payload | None
     policy: RedactionPolicy | None
@@ -100,7 +101,7 @@ def look_at(project: Project, case: Case | None, fixture: bytes, detect: bytes |
     left, waived = _not_accepted(case, records, scanner)
     return Look(
         record=replace(records[0], open=left),
-        leaves=leaves_in(documents[0]),
+        to_be_read=seen_spans.pages_and_pieces(documents[0]),
         case_key=scanner.case_key,
         key_from=scanner.case_key.kept,
         policy=scanner.policy,
@@ -180,11 +181,6 @@ def _not_accepted(
     return tuple(one for one in found if (one.kind, one.fits) not in approved.accepted), approved.waived
 
 
-def leaves_in(document: JSON) -> int:
-    """How many values a reviewer reads, page by page."""
-    return sum(leaf.kind != "key" for leaf in leaves(document))
-
-
 def keep(actor: User, revision: FixtureRevision, look: Look, ends: datetime) -> Redaction:
     """In the transaction that adds the revision or looks at it anew, with the case locked. Raises SeenAnother where the
     case was redacted since `look_at`."""
@@ -210,7 +206,7 @@ def keep(actor: User, revision: FixtureRevision, look: Look, ends: datetime) -> 
         ],
         lost=len(record.lost),
         facts=len(record.facts),
-        spans=seen_spans.to_be_seen(record, look.leaves),
+        spans=seen_spans.to_be_seen(record, look.to_be_read),
         counts=record.counts,
         rules=look.rules,
         made_by=actor,

@@ -1,12 +1,13 @@
 """What a reviewer has looked at: nobody approves what they did not see.
 
-Numbered from 0: every changed span, in the order of the document; every open finding; and every page of PAGE values,
-since what no detector finds is found only by somebody who reads.
+Numbered from 0: every changed span, in the order of the document; every open finding; every page of PAGE values, since
+what no detector finds is found only by somebody who reads; and every piece of a text that no page shows whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -15,14 +16,34 @@ from replaycases.accounts.models import User
 from replaycases.cases import policies, reading
 from replaycases.cases.models import Redaction, SeenSpans
 from replaycases.cases.policies import InvalidTransition
+from replaycases.redaction.leaves import leaves
 from replaycases.redaction.record import Record
 
 PAGE = 500
+SHOWN = 4_000
+"""Characters of a text that a page shows; the whole of a longer one stands on a page of its own."""
+PIECE = 20_000
+"""Characters that this one shows at once."""
 
 
-def to_be_seen(record: Record, leaves: int) -> int:
-    """How many there are of a redaction: `leaves` is how many values the document has."""
-    return first_page(record) + max(1, -(-leaves // PAGE))
+def to_be_seen(record: Record, to_be_read: int) -> int:
+    """How many there are of a redaction: `to_be_read` is what `pages_and_pieces` says of its document."""
+    return first_page(record) + to_be_read
+
+
+def pages_and_pieces(document: Any) -> int:
+    """How many pages of values there are, and how many pieces of long texts."""
+    values = [len(leaf.text) for leaf in leaves(document) if leaf.kind != "key"]
+    return pages(len(values)) + sum(map(pieces, values))
+
+
+def pages(values: int) -> int:
+    return max(1, -(-values // PAGE))
+
+
+def pieces(length: int) -> int:
+    """In how many pieces a text of so many characters is looked at beside its page."""
+    return -(-length // PIECE) if length > SHOWN else 0
 
 
 def first_open(record: Record) -> int:

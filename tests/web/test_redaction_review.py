@@ -33,7 +33,7 @@ from replaycases.cases.models import Case, Decision, Payload, Redaction, Redacti
 from replaycases.redaction.manual import mac
 from replaycases.redaction.places import Place
 from replaycases.redaction.record import Kept, Open, Record
-from replaycases.web.redactions import findings, lines, loading, pointing
+from replaycases.web.redactions import findings, lines, loading, pointing, spans
 from replaycases.web.redactions.pointing import Target
 from tests import factories, in_process
 from tests.web.conftest import client_of
@@ -222,8 +222,8 @@ def test_a_page_is_read_only_once_nothing_of_it_is_folded(reviewing: Client) -> 
 
 def test_what_the_redaction_does_not_have_is_not_seen(reviewing: Client, made: Case) -> None:
     address = f"/cases/RC-1/redactions/{looked(made).pk}/seen/"
-    for spans in ("7", "0-99999999", "x", "", "1,,2"):
-        assert reviewing.post(address, {"spans": spans}).status_code == 422, spans
+    for numbers in ("7", "0-99999999", "x", "", "1,,2"):
+        assert reviewing.post(address, {"spans": numbers}).status_code == 422, numbers
     assert "0 of 3 seen" in words(reviewing.get(PAGE))
 
 
@@ -599,8 +599,39 @@ def test_another_type_is_another_value() -> None:
 def test_pages_are_counted_as_what_must_be_seen_is_counted(count: int) -> None:
     document = {"values": [str(number) for number in range(count)], "flag": True, "empty": {}, "none": None}
     found = lines.of_one(document)
-    assert found.pages == seen_spans.to_be_seen(Record(), redaction_scans.leaves_in(document))
+    assert found.pages == seen_spans.to_be_seen(Record(), seen_spans.pages_and_pieces(document))
     assert {line.page for line in found.lines} == set(range(found.pages))
+
+
+def test_a_text_that_no_page_shows_whole_is_read_on_its_own_page_part_by_part(of: factories.People) -> None:
+    text = "word " * 5_000
+    data = factories.fixture(input={"message": MAIL, "log": text, "short": "brief"})
+    case = factories.case(of.project, of.responder, data, classification=factories.Classification.QUARANTINED)
+    redacting.redact(of.responder, case=case, seen_revision=1)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    redaction = looked(case)
+    raw_reads.begin(of.privacy, case=case, reason="To review the redaction.")
+    seen_spans.mark(of.privacy, redaction=redaction, spans=[0, 1])
+    client, marking = client_of(of.privacy), f"/cases/RC-1/redactions/{redaction.pk}/seen/"
+    every = client.get(PAGE, {"show": "all"})
+    assert "not read whole" in row_of(every, "log")
+    assert "not read whole" not in row_of(every, "short")
+    assert "not looked at 2 of 4 places" in told(every)
+    value = f"{PAGE}values/{number_of(every, 'log')}/"
+    assert f'href="{value}">Next unseen place' in words(every)
+    assert text[:20_000] in words(client.get(value))
+    back = client.post(f"{marking}?line={number_of(every, 'log')}", {"spans": "2", "part": "2"})
+    assert back["Location"] == f"{value}?part=2"
+    assert "this part is read" in told(client.get(value))
+    client.post(f"{marking}?line={number_of(every, 'log')}", {"spans": "3"})
+    assert "not read whole" not in row_of(client.get(PAGE, {"show": "all"}), "log")
+
+
+def test_a_redaction_from_before_long_texts_were_counted_keeps_its_count(of: factories.People) -> None:
+    document = {"log": "word " * 1_000}
+    found = lines.of_one(document)
+    assert spans.pieces(Record(), found, seen_spans.to_be_seen(Record(), 1)) == {}
+    assert spans.pieces(Record(), found, seen_spans.to_be_seen(Record(), 2)) == {0: range(1, 2)}
 
 
 def test_where_the_redaction_took_the_bug_with_it_the_page_says_what_happens_otherwise(of: factories.People) -> None:

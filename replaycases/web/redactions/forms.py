@@ -27,11 +27,13 @@ class RedactForm(StyledForm):
 
 
 class SeenForm(StyledForm):
-    """Numbers of places, "3,7-9"; `page` and `show` lead back to what was looked at."""
+    """Numbers of places, "3,7-9"; `page` and `show` lead back to what was looked at, `part` on to the next part of
+    a long text."""
 
     spans = forms.CharField(max_length=20_000, widget=forms.HiddenInput)
     page = forms.IntegerField(min_value=1, max_value=10_000_000, required=False, widget=forms.HiddenInput)
     show = forms.ChoiceField(choices=[("", ""), ("all", "all")], required=False, widget=forms.HiddenInput)
+    part = forms.IntegerField(min_value=1, max_value=10_000_000, required=False, widget=forms.HiddenInput)
     line = forms.IntegerField(min_value=0, max_value=100_000_000, required=False, widget=forms.HiddenInput)
 
     def clean_spans(self) -> set[int]:

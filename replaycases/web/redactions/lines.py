@@ -9,11 +9,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from replaycases.cases import seen_spans
 from replaycases.cases.seen_spans import PAGE
 from replaycases.fixture.pointer import ABSENT, escape
+from replaycases.redaction.leaves import text_of
 
 JSON = Any
 Sort = Literal["value", "key", "gone", "added"]
+_READ: tuple[Sort, ...] = ("value", "added")
 
 
 class Line(NamedTuple):
@@ -57,6 +60,11 @@ class Lines:
             return 0, []
         return numbers[0], self.lines[numbers[0] : numbers[-1] + 1]
 
+    def pieces(self) -> dict[int, int]:
+        """In how many pieces each text of the redacted document is read that no page shows whole, by its line."""
+        texts = ((number, text_of(line.redacted)) for number, line in enumerate(self.lines) if line.sort in _READ)
+        return {number: many for number, text in texts if text and (many := seen_spans.pieces(len(text)))}
+
 
 def of_one(document: JSON, shown: Collection[str] = ()) -> Lines:
     """A document that has no raw side: both sides are the same."""
@@ -66,7 +74,7 @@ def of_one(document: JSON, shown: Collection[str] = ()) -> Lines:
 def side_by_side(raw: JSON, redacted: JSON, renamed: Renamed) -> Lines:
     walk = _Walk(renamed)
     walk.both(raw, redacted, "", "")
-    pages = max(1, -(-walk.counted // PAGE))
+    pages = seen_spans.pages(walk.counted)
     lines = walk.lines
     last = pages - 1
     if lines and lines[-1].page > last:

@@ -6,7 +6,7 @@ import gc
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -77,6 +77,7 @@ def read(sides: Sides, redaction: Redaction | None) -> Read:
             found = lines.of_one(document, renamed.shown)
         else:
             found = lines.side_by_side(_document(sides.raw), document, renamed)
+        placed = replace(placed, pieces=spans.pieces(record, found, redaction.spans if redaction is not None else 0))
     return Read(sides=sides, document=document, record=record, lines=found, spans=placed, lost=lost)
 
 

@@ -107,6 +107,12 @@ def address(case: Case, *, page: int = 0, line: int | None = None, whole: bool =
     return f"{reverse('redaction_review', args=[case.readable_id])}{query}{f'#row-{line}' if line is not None else ''}"
 
 
+def address_of_piece(case: Case, line: int, part: int) -> str:
+    """Of the page of a long text that shows this part of it, counted from 1."""
+    query = f"?part={part}" if part > 1 else ""
+    return f"{reverse('redaction_value', args=[case.readable_id, line])}{query}"
+
+
 def _gates(review: _Review, revision: FixtureRevision) -> list[GateRow] | None:
     """None where they are not computed yet."""
     redaction = review.redaction
@@ -154,6 +160,9 @@ def _wanted(read: Read, unseen: int | None) -> dict[int, spans.Address]:
 def _counted(review: _Review, read: Read, unseen: int | None, lines: dict[int, int]) -> bar.Seen | None:
     if review.redaction is None:
         return None
+    piece = read.spans.piece_of(unseen) if unseen is not None else None
+    if piece is not None:
+        return bar.seen_of(review.redaction, review.seen, address_of_piece(review.case, *piece))
     line = lines.get(unseen) if unseen is not None else None
     page = read.lines.lines[line].page if line is not None else max(0, (unseen or 0) - read.spans.page(0))
     next_at = address(review.case, page=page, line=line, whole=line is None)

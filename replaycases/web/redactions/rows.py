@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from replaycases.cases.seen_spans import SHOWN
 from replaycases.fixture.pointer import split
 from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.leaves import text_of
@@ -20,7 +21,6 @@ from replaycases.web.words import Segment, Shown
 JSON = Any
 FEWEST = 3
 """Fewer equal values than this are not worth a fold."""
-SHOWN = 4_000
 LEAD = 200
 _WORDS = {"key": ("~", "renamed"), "gone": ("−", "left out"), "added": ("+", "added")}
 
@@ -47,7 +47,7 @@ class Mark:
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """`raw` and `redacted` are what each side shows, None where it has nothing and `hole` says why. `cut`: not all of
-    it is shown here."""
+    it is shown here; `unread`: and nobody said that the whole of it was."""
 
     number: int
     name: str
@@ -59,6 +59,7 @@ class Row:
     hole: str = ""
     marks: tuple[Mark, ...] = ()
     cut: bool = False
+    unread: bool = False
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -151,6 +152,7 @@ def row_of(number: int, line: Line, spans: Spans, seen: Collection[int], *, part
         hole=hole if raw is None or redacted is None else "",
         marks=marks,
         cut=any(side is not None and side.cut for side in (raw, redacted)),
+        unread=any(piece not in seen for piece in spans.pieces.get(number, ())),
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 from replaycases.cases import seen_spans
 from replaycases.redaction.changes import Change, Seam
@@ -35,13 +36,16 @@ class OpenAt:
 
 @dataclass(frozen=True, kw_only=True)
 class Spans:
-    """Of one redaction, by where they stand. `key` is that by which values of findings are known, b"" without one."""
+    """Of one redaction, by where they stand. `key` is that by which values of findings are known, b"" without one.
+    `pieces` are the numbers under which the pieces of a long text are seen, by its line; none for a redaction from
+    before they were counted."""
 
     record: Record
     changed: Mapping[Address, Sequence[Span]] = field(repr=False)
     gone: Mapping[str, Span] = field(repr=False)
     open: Mapping[Address, Sequence[OpenAt]] = field(repr=False)
     key: bytes = field(default=b"", repr=False)
+    pieces: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
     def of_line(self, line: Line) -> Sequence[Span]:
         if line.sort == "gone":
@@ -58,6 +62,11 @@ class Spans:
     def page(self, number: int) -> int:
         """The number under which a page of values is seen."""
         return seen_spans.first_page(self.record) + number
+
+    def piece_of(self, number: int) -> tuple[int, int] | None:
+        """The line, and the part of its text from 1, that is seen under a number; None where that is no such piece."""
+        found = ((line, numbers.index(number) + 1) for line, numbers in self.pieces.items() if number in numbers)
+        return next(found, None)
 
     def renamed(self) -> Renamed:
         named = {change.source: change.pointer for change in self.record.changes if change.in_key and change.pointer}
@@ -81,6 +90,15 @@ def of(record: Record, key: bytes = b"") -> Spans:
     for index, one in enumerate(record.open):
         found[one.place.pointer, one.place.in_key].append(OpenAt(number=first + index, index=index, one=one))
     return Spans(record=record, changed=changed, gone=gone, open=found, key=key)
+
+
+def pieces(record: Record, lines: Lines, all_of_it: int) -> dict[int, Sequence[int]]:
+    """`Spans.pieces`. `all_of_it` is how many places the redaction has."""
+    many, first = lines.pieces(), seen_spans.first_page(record) + lines.pages
+    if first + sum(many.values()) != all_of_it:
+        return {}
+    ends = list(accumulate(many.values(), initial=first))
+    return {line: range(start, end) for line, (start, end) in zip(many, pairwise(ends), strict=True)}
 
 
 def span_of(record: Record, number: int) -> Span | None:

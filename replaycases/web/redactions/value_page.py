@@ -13,6 +13,7 @@ from django.shortcuts import render
 from replaycases.cases import redaction_rows, seen_spans
 from replaycases.cases.available import available_actions
 from replaycases.cases.models import Case
+from replaycases.cases.seen_spans import PIECE
 from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.views.tree import read as read_views
 from replaycases.web import raw_reading, revision_page
@@ -25,8 +26,6 @@ from replaycases.web.redactions.spans import Span
 from replaycases.web.scope import user_of
 from replaycases.web.words import Shown
 
-A_PART = 20_000
-"""Characters of a long text on one page of it."""
 READINGS = 20
 READ_SHOWN = 2_000
 OTHERS = 200
@@ -82,7 +81,8 @@ def _value(request: HttpRequest, case: Case, read: Read, number: int, seen: froz
     raw_text = "" if line.source is None else rows.text_at(line.raw)
     redacted_text = "" if line.pointer is None else rows.text_at(line.redacted)
     longest = max(len(raw_text), len(redacted_text))
-    part = Paginator(range(max(1, -(-longest // A_PART))), 1).get_page(request.GET.get("part"))
+    part = Paginator(range(max(1, -(-longest // PIECE))), 1).get_page(request.GET.get("part"))
+    pieces = read.spans.pieces.get(number, ())
     source = read.sides.raw or read.sides.revision
     opened = read.spans.open_at(line)
     if opened and not line.differs:
@@ -92,6 +92,11 @@ def _value(request: HttpRequest, case: Case, read: Read, number: int, seen: froz
     return {
         "row": row,
         "part": part,
+        "piece": pieces[part.number - 1] if part.number <= len(pieces) else None,
+        "pieces_left": sum(piece not in seen for piece in pieces),
+        "pieces_count": len(pieces),
+        "row_page": line.page + 1,
+        "seen_pieces": seen.intersection(pieces),
         "old": _part(raw_text, old, part.number - 1),
         "new": _part(redacted_text, new, part.number - 1),
         "back": page.address(case, page=line.page, line=number),
@@ -109,7 +114,7 @@ def _value(request: HttpRequest, case: Case, read: Read, number: int, seen: froz
 
 
 def _part(text: str, marks: Marks, part: int) -> Shown:
-    start, end = min(part * A_PART, len(text)), min((part + 1) * A_PART, len(text))
+    start, end = min(part * PIECE, len(text)), min((part + 1) * PIECE, len(text))
     return Shown(segments=segments(text, marks, start, end))
 
 

@@ -116,6 +116,8 @@ def mark_seen(request: HttpRequest, case_id: CaseId, pk: UUID) -> HttpResponse:
 
 
 def _back(case: Case, said: Mapping[str, Any]) -> str:
+    if said["part"] and said["line"] is not None:
+        return page.address_of_piece(case, said["line"], said["part"])
     address = page.address(case, page=(said["page"] or 1) - 1)
     if said["show"]:
         address += f"{'&' if '?' in address else '?'}show=all"
