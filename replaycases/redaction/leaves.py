@@ -19,13 +19,15 @@ class Leaf:
     """A string, a number (as its JSON text) or the key of a member.
 
     `pointer` leads to the value, or to the member whose key it is; `keys` are the member names above it, outermost
-    first (of a value its own name too).
+    first (of a value its own name too). `named` is what the value is called beside its key: by a sibling of a member
+    `value`, `{"name": "Cookie", "value": …}`, or by the first of two strings, `["Cookie", …]`.
     """
 
     pointer: str
     kind: Literal["string", "number", "key"]
     keys: tuple[str, ...] = field(repr=False)
     text: str = field(repr=False)
+    named: str = field(default="", repr=False)
 
     @property
     def address(self) -> Address:
@@ -36,20 +38,39 @@ class Leaf:
 def leaves(document: JSON, pointer: str = "", keys: tuple[str, ...] = ()) -> Iterator[Leaf]:
     """Every leaf of `document`, in its order, keys before their values. `pointer` and `keys` lead to the document where
     it is a part of another."""
-    waiting: list[tuple[str, tuple[str, ...], str | None, JSON]] = [(pointer, keys, None, document)]
+    waiting: list[tuple[str, tuple[str, ...], str | None, JSON, str]] = [(pointer, keys, None, document, "")]
     while waiting:
-        place, above, name, value = waiting.pop()
+        place, above, name, value, named = waiting.pop()
         if name is not None:
             yield Leaf(pointer=place, kind="key", keys=above, text=name)
             above = (*above, name)
         if isinstance(value, str):
-            yield Leaf(pointer=place, kind="string", keys=above, text=value)
+            yield Leaf(pointer=place, kind="string", keys=above, text=value, named=named)
         elif isinstance(value, dict):
-            waiting += [(f"{place}/{escape(key)}", above, key, member) for key, member in reversed(value.items())]
+            beside = _beside(value)
+            waiting += [
+                (f"{place}/{escape(key)}", above, key, member, beside if key in VALUES else "")
+                for key, member in reversed(value.items())
+            ]
         elif isinstance(value, list):
-            waiting += [(f"{place}/{at}", above, None, value[at]) for at in range(len(value) - 1, -1, -1)]
+            first = value[0] if len(value) == 2 and all(isinstance(one, str) for one in value) else ""
+            waiting += [
+                (f"{place}/{at}", above, None, value[at], named or (first if at == 1 else ""))
+                for at in range(len(value) - 1, -1, -1)
+            ]
         elif (number := text_of(value)) is not None:
-            yield Leaf(pointer=place, kind="number", keys=above, text=number)
+            yield Leaf(pointer=place, kind="number", keys=above, text=number, named=named)
+
+
+VALUES = frozenset({"value", "values", "Value", "Values"})
+NAMES = ("name", "key", "header", "field", "Name", "Key", "Header", "Field")
+"""Members whose text says what the member `value` beside them is."""
+
+
+def _beside(members: dict[str, JSON]) -> str:
+    if VALUES.isdisjoint(members):
+        return ""
+    return next((members[name] for name in NAMES if isinstance(members.get(name), str)), "")
 
 
 def text_of(value: JSON) -> str | None:

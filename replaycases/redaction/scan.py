@@ -77,7 +77,8 @@ class Source:
         for view in self.reading.root.walk():
             if not view.is_structure:
                 kind = "key" if view.in_key else leaf.kind
-                yield view, Context(pointer=leaf.pointer, keys=leaf.keys + view.keys, leaf=kind)
+                named = view.named or ("" if view.keys else leaf.named)
+                yield view, Context(pointer=leaf.pointer, keys=leaf.keys + view.keys, leaf=kind, named=named)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -168,7 +169,7 @@ def _scan_source(source: Source, by: Detectors, policy: Policy, result: Scan) ->
     leaf, root = source.leaf, source.reading.root
     left: set[View] = set()
     if root.is_structure:
-        context = Context(pointer=leaf.pointer, keys=leaf.keys, leaf=leaf.kind)
+        context = Context(pointer=leaf.pointer, keys=leaf.keys, leaf=leaf.kind, named=leaf.named)
         _leave_whole(source, root, by.of_field(leaf.text, context), left, result)
     for view, context in source.texts():
         if result.is_exact(view):

@@ -11,11 +11,13 @@ from replaycases.redaction.places import Certainty, Kind
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """Where a text stands: `keys` are the member names above it, outermost first, those of nested JSON included."""
+    """Where a text stands: `keys` are the member names above it, outermost first, those of nested JSON included, and
+    `named` is what it is called beside them, as that of a `Leaf`."""
 
     pointer: str
     keys: tuple[str, ...] = field(default=(), repr=False)
     leaf: Literal["string", "number", "key"] = "string"
+    named: str = field(default="", repr=False)
 
     @property
     def key(self) -> str:

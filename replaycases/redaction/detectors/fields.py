@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from replaycases.redaction.detectors.base import Context, Hit
+from replaycases.redaction.leaves import VALUES
 from replaycases.redaction.places import Kind
 from replaycases.redaction.policy import FieldKind, FieldRule, folded_key
 
@@ -21,7 +22,7 @@ BYTE_EXACT = "compared octet by octet: kept whole or dropped whole"
 
 _SECRETIVE = (
     "password|passwd|pwd|passphrase|passcode|pin|cvv|cvc|otp|secret|secrets|token|auth|authorization|proxy_authorization"
-    "|cookie|set_cookie|credential|credentials|bearer|api_?key|apikey|private_key|access_key|signing_key|encryption_key"
+    "|cookies?|set_cookie|credential|credentials|bearer|api_?key|apikey|private_key|access_key|signing_key|encryption_key"
     "|connection_string|dsn|(?:.*_)?(?:password|passwd|secret|api_?key|access_key|private_key|secret_key|auth_key)"
     "|(?:.*_)?(?:access|refresh|auth|bearer|session|id|csrf|xsrf|security|api|bot|user|device|push|reset|login)_token"
     "|x_(?:.*_)?(?:key|token|secret|auth)"
@@ -32,7 +33,7 @@ _THINGS = (
     "|category|country|city|state|region|plan|queue|topic|bucket|key|index|schema|database|db|span|scope|operation|step"
     "|task|job|metric|rule|check|test|skill|node|graph|chain|run|thread|channel|store|brand|airline|airport|hotel"
     "|currency|language|attribute|property|header|domain|path|repo|repository|image|container|cluster|namespace|section"
-    "|session|trace|observation|generation|dataset|experiment|prompt|scorer|solver|evaluator|registry|sdk|library|tier"
+    "|session|trace|observation|generation|dataset|experiment|prompt|scorer|solver|evaluator|registry|sdk|library|tier|executable|command|process"
     "|normal|serialized|environment|deployment|app|application|pod|platform|provider|resource|instance|device|feature"
 )
 _PEOPLE = (
@@ -80,6 +81,7 @@ _PERSON = re.compile(_PEOPLE)
 _MASKED = re.compile(
     r"[\s*xX•.\-_#]*|[<\[({]*\s*(?:redacted|masked|hidden|removed|filtered|secret|none|null)[^a-z]*", re.IGNORECASE
 )
+_PLAIN_WORD = re.compile(r"[A-Za-z_-]*")
 _TELLING: frozenset[Kind] = frozenset({"id", "phone", "card", "ssn"})
 """Kinds whose values hold a digit: a word in such a field is a name of something and no number."""
 
@@ -95,8 +97,8 @@ class Fields:
         """The whole value, without white space round it, if its field says what it is."""
         if context.leaf == "key":
             return
-        found = self._rule(context)
         value = text.strip()
+        found = self._rule(context, value)
         if found is None or not value:
             return
         name, kind, is_own = found
@@ -109,22 +111,44 @@ class Fields:
             kept = "" if is_own and kind != "secret" else _why_kept(kind, value)
             yield Hit(kind=_kind_of(kind, value), detector=name, start=start, end=end, kept=kept)
 
-    def _rule(self, context: Context) -> tuple[str, FieldKind, bool] | None:
-        key = folded_key(context.key)
-        parent = folded_key(context.keys[-2]) if len(context.keys) > 1 else ""
-        kind = _built_in(key, parent) if context.keys else None
-        rule = None if kind == "secret" else self._own_rule(context, key)
+    def _rule(self, context: Context, value: str) -> tuple[str, FieldKind, bool] | None:
+        keys = _called(context, value)
+        kinds = [kind for key, parent in keys if (kind := _built_in(key, parent)) is not None]
+        if "secret" in kinds or _is_value_of_secret(context):
+            return "field:secret", "secret", False
+        rule = self._own_rule(context, [key for key, _ in keys])
         if rule is not None:
             return rule.name, rule.kind, True
-        return None if kind is None else (f"field:{kind}", kind, False)
+        return (f"field:{kinds[0]}", kinds[0], False) if kinds else None
 
-    def _own_rule(self, context: Context, key: str) -> FieldRule | None:
+    def _own_rule(self, context: Context, keys: list[str]) -> FieldRule | None:
         for rule in self._by_pointer:
             if rule.pattern.match(context.pointer):
                 return rule
-        if not context.keys:
-            return None
-        return next((rule for rule in self._by_key if rule.pattern.match(key)), None)
+        return next((rule for key in keys for rule in self._by_key if rule.pattern.match(key)), None)
+
+
+def _called(context: Context, value: str) -> list[tuple[str, str]]:
+    """What the value is called, each with what is above it: by its key, and beside it. Two strings in a list are a name
+    and its value only where the name is that of a secret and the second is no plain word: they may as well be names."""
+    keys = context.keys
+    called = [(folded_key(keys[-1]), folded_key(keys[-2]) if len(keys) > 1 else "")] if keys else []
+    if context.named:
+        beside = folded_key(context.named)
+        if (keys and keys[-1] in VALUES) or (is_secret(beside) and not _PLAIN_WORD.fullmatch(value)):
+            called.append((beside, ""))
+    return called
+
+
+def _is_value_of_secret(context: Context) -> bool:
+    """Whether it is the member `value` of something that is called a secret."""
+    keys = context.keys
+    return len(keys) > 1 and keys[-1] in VALUES and is_secret(folded_key(keys[-2]))
+
+
+def is_secret(key: str) -> bool:
+    """Whether a field of this name, folded, holds a secret."""
+    return _built_in(key, "") == "secret"
 
 
 @lru_cache(maxsize=4096)
@@ -139,8 +163,13 @@ def _kind_of(kind: Kind, value: str) -> Kind:
     return "text" if kind in ("person", "organisation", "username") and len(value) > MOST_NAME else kind
 
 
+def is_masked(value: str) -> bool:
+    """Whether the value was masked before, or only says that there is one."""
+    return _MASKED.fullmatch(value) is not None
+
+
 def _why_kept(kind: Kind, value: str) -> str:
-    if _MASKED.fullmatch(value):
+    if is_masked(value):
         return "masked already"
     if kind in _TELLING and not any(character.isdigit() for character in value):
         return "a word and no number"

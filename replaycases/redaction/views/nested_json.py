@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from replaycases.fixture.pointer import escape
+from replaycases.redaction.leaves import NAMES, VALUES
 
 DEEPEST = 100
 """Levels of nesting that are read; a text that nests deeper is no data that anybody wrote."""
@@ -17,6 +18,7 @@ _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|[{}\[\],:]|true|false
 _READER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 """Takes a number of any length and line breaks in strings: a lenient reader must not find what this one passes over."""
 
+_VALUE = re.compile('"[Vv]alues?"')
 _OPENED = re.compile(r"\s*[{\[]")
 
 
@@ -25,7 +27,8 @@ class Scalar:
     """A string or a number in nested JSON.
 
     `start` and `end` are the characters of the text that hold it, a string's without its quotes. `pointer` leads to
-    the value, or to the member whose key this is; `keys` are the member names above it.
+    the value, or to the member whose key this is; `keys` are the member names above it, and `named` is what the value
+    is called beside them, as that of a `Leaf`.
     """
 
     start: int
@@ -34,6 +37,7 @@ class Scalar:
     keys: tuple[str, ...]
     in_key: bool
     is_string: bool
+    named: str = ""
 
 
 MOST = 300_000
@@ -60,7 +64,37 @@ def scalars(text: str) -> list[Scalar] | None:
     found = list(islice(_Walk(text).scalars(), MOST + 1))
     if len(found) > MOST:
         raise TooMuch("holds more than is read")
+    _name(found, text)
     return found
+
+
+def _name(found: list[Scalar], text: str) -> None:
+    """Says of the scalars what they are called beside their keys."""
+    names: dict[str, str] = {}
+    if _VALUE.search(text):
+        for one in found:
+            if one.is_string and not one.in_key and one.keys and one.keys[-1] in NAMES:
+                parent, is_member, _ = one.pointer.rpartition(f"/{one.keys[-1]}")
+                if is_member and len(parent) + len(one.keys[-1]) + 1 == len(one.pointer):
+                    names.setdefault(parent, json.loads(f'"{text[one.start : one.end]}"', strict=False))
+    for at, one in enumerate(found):
+        named = ""
+        if one.in_key:
+            continue
+        if names and one.keys and one.keys[-1] in VALUES:
+            named = names.get(one.pointer.rpartition(f"/{one.keys[-1]}")[0], "")
+        elif at and one.is_string and one.pointer.endswith("/1"):
+            named = _first_of_two(found, at, text)
+        if named:
+            found[at] = replace(one, named=named)
+
+
+def _first_of_two(found: list[Scalar], at: int, text: str) -> str:
+    first, array = found[at - 1], found[at].pointer[:-2]
+    is_pair = first.is_string and not first.in_key and first.pointer == f"{array}/0"
+    if not is_pair or (at + 1 < len(found) and found[at + 1].pointer == f"{array}/2"):
+        return ""
+    return str(json.loads(f'"{text[first.start : first.end]}"', strict=False))
 
 
 class _Walk:

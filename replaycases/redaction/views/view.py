@@ -65,17 +65,18 @@ class View:
     """A text and where it comes from; the root of a tree of views is the raw text itself.
 
     `name` identifies the decoding among its siblings: `percent`, `json:/a/0`, `base64@120`. `keys` are the member names
-    on the way to it inside nested JSON, outermost first. `start` and `end` are the span of the parent's text that was
-    decoded. An aligned view has `units`, and each of its spans has a place in the parent's text; a block (base64, hex)
-    has none and is encoded whole; where what it holds may as well be no text it is not `is_clean`. `readings` are the
-    texts that were already read of the same characters: two decodings in either order give one text, and it is read
-    once.
+    on the way to it inside nested JSON, outermost first, and `named` what the value is called there beside them.
+    `start` and `end` are the span of the parent's text that was decoded. An aligned view has `units`, and each of its
+    spans has a place in the parent's text; a block (base64, hex) has none and is encoded whole; where what it holds may
+    as well be no text it is not `is_clean`. `readings` are the texts that were already read of the same characters: two
+    decodings in either order give one text, and it is read once.
     """
 
     text: str = field(repr=False)
     parent: View | None = None
     name: str = ""
     keys: tuple[str, ...] = field(default=(), repr=False)
+    named: str = field(default="", repr=False)
     in_key: bool = False
     start: int = 0
     end: int = 0
