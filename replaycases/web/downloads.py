@@ -6,12 +6,16 @@ from collections.abc import Iterable
 
 from django.http import HttpResponse, StreamingHttpResponse
 
+JSON = "application/json"
+BYTES = "application/octet-stream"
+TEXT = "text/plain; charset=utf-8"
 
-def attachment(data: bytes, name: str) -> HttpResponse:
-    """The exact bytes. JSON as a download, not sniffed, so that nothing in it is ever rendered under our origin."""
+
+def attachment(data: bytes, name: str, *, media_type: str = JSON) -> HttpResponse:
+    """The exact bytes as a download, not sniffed, so that nothing in it is ever rendered under our origin."""
     return HttpResponse(
         data,
-        content_type="application/json",
+        content_type=media_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
 

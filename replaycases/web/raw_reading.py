@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -12,7 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from replaycases.cases import evidence, raw_reads, reading
 from replaycases.cases.models import Capture, Case, Payload, RawRead
-from replaycases.web.downloads import attachment
+from replaycases.web.downloads import JSON, attachment
 from replaycases.web.scope import user_of
 
 
@@ -102,10 +103,23 @@ def download(
     request: HttpRequest, subject: reading.Readable, payload: Payload, name: str, *, back: str
 ) -> HttpResponse:
     """The exact bytes as an attachment, or the form, which leads `back` to a page: a download has none of its own."""
+    return download_made(request, subject, lambda: evidence.read(payload), name, back=back)
+
+
+def download_made(
+    request: HttpRequest,
+    subject: reading.Readable,
+    made: Callable[[], bytes],
+    name: str,
+    *,
+    back: str,
+    media_type: str = JSON,
+) -> HttpResponse:
+    """The same of bytes that are made of the subject, once it is known to be open."""
     shown = of(request, subject)
     if shown.gone:
         raise evidence.EvidenceDestroyed(shown.gone)
     if shown.asks:
         return ask(request, reading.of_what(subject), back=back, status=403)
     reading.require_open(subject, user_of(request))
-    return attachment(evidence.read(payload), name)
+    return attachment(made(), name, media_type=media_type)

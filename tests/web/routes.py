@@ -49,6 +49,7 @@ NUMBER = {
     "run": Run,
     "run_manifest": Run,
     "run_voiding": Run,
+    "capture_step_content": None,
     "redaction_value": None,
     "revision": None,
     "revision_differences": None,

@@ -103,7 +103,13 @@ def test_no_page_holds_code_that_the_policy_must_allow(signed_in: Client, full: 
 
 def test_what_a_signed_in_person_saw_is_kept_by_no_cache(signed_in: Client, full: None) -> None:
     run = signed_in.get("/api/v1/runs/").json()["results"][0]["id"]
-    downloads = ("/runs/RC/1/manifest/", "/cases/RC-1/revisions/1/document/", f"/api/v1/runs/{run}/manifest/")
+    captured = ("/captures/RC-T1/document/", "/captures/RC-T1/runs/0/steps/1/content/")
+    downloads = (
+        *captured,
+        "/runs/RC/1/manifest/",
+        "/cases/RC-1/revisions/1/document/",
+        f"/api/v1/runs/{run}/manifest/",
+    )
     for address in (*PAGES, *downloads, "/api/v1/cases/"):
         kept = signed_in.get(address).headers["Cache-Control"]
         assert {"no-store", "private"} <= set(kept.split(", ")), address

@@ -32,7 +32,9 @@ QUERIES = {
 }
 # Where it stands for a reader, in the words of the routes. Every other route never shows it.
 SHOWS = {
+    "capture_document",
     "capture_run",
+    "capture_step_content",
     "case_review",
     "comparison",
     "control_approval",

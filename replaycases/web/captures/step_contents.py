@@ -23,6 +23,9 @@ from replaycases.web import words
 
 # Characters of a step that stand in its row.
 EXCERPT = 140
+NOT_RECORDED = "not recorded"
+Part = tuple[str, str | None]
+"""The name of a part of a step and its text; None where it was not recorded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,25 +39,36 @@ class Content:
 
 def contents_of(run: NeutralRun, number: int) -> tuple[Content, ...]:
     """Of the step with this number, () for one that there is not. Long texts are cut, with their size."""
-    return tuple(_contents(run.steps[number - 1])) if 1 <= number <= len(run.steps) else ()
+    return tuple(
+        Content(name=name, hole=NOT_RECORDED) if text is None else Content(name=name, text=words.whole(text))
+        for name, text in _parts_of(run, number)
+    )
 
 
-def _contents(step: Step) -> Iterator[Content]:
+def text_of(run: NeutralRun, number: int) -> str:
+    """The same as one text, nothing cut; "" for a step that there is not."""
+    return "\n".join(
+        f"== {name}\n{f'({NOT_RECORDED})' if text is None else text}\n" for name, text in _parts_of(run, number)
+    )
+
+
+def _parts_of(run: NeutralRun, number: int) -> Iterator[Part]:
+    return _parts(run.steps[number - 1]) if 1 <= number <= len(run.steps) else iter(())
+
+
+def _parts(step: Step) -> Iterator[Part]:
     match step:
         case ModelStep():
-            if step.request:
-                yield _content("request", step.request)
-            else:
-                yield Content(name="request", hole="not recorded")
+            yield _part("request", step.request) if step.request else ("request", None)
             yield _answer("response", step.response, step)
         case ToolStep():
-            yield _content("arguments", step.arguments)
-            yield _content("error", step.error) if step.error else _answer("answer", step.value, step)
+            yield _part("arguments", step.arguments)
+            yield _part("error", step.error) if step.error else _answer("answer", step.value, step)
         case RetrievalStep():
-            yield _content("query", step.query)
+            yield _part("query", step.query)
             yield _answer("chunks", step.chunks, step)
         case HumanStep():
-            yield _content("question", step.question)
+            yield _part("question", step.question)
             yield _answer("decision", step.decision, step)
         case ClockStep():
             yield _answer("now", step.now, step)
@@ -105,9 +119,9 @@ def _one_line(text: str) -> str:
     return words if len(words) <= EXCERPT and len(text) <= 4 * EXCERPT else f"{words[:EXCERPT]}…"
 
 
-def _answer(name: str, value: Any, step: Step) -> Content:
-    return _content(name, value) if step.answered else Content(name=name, hole="not recorded")
+def _answer(name: str, value: Any, step: Step) -> Part:
+    return _part(name, value) if step.answered else (name, None)
 
 
-def _content(name: str, value: Any) -> Content:
-    return Content(name=name, text=words.whole(value if isinstance(value, str) else words.as_text(value)))
+def _part(name: str, value: Any) -> Part:
+    return name, value if isinstance(value, str) else words.as_text(value)

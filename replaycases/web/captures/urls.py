@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, register_converter
 
 from replaycases.web.captures import (
+    content_views,
     document_views,
     draft_views,
     expectation_views,
@@ -26,8 +27,14 @@ urlpatterns: list[URLPattern] = [
     path("captures/rules/", trace_views.rule_list, name="rule_list"),
     path("captures/rules/<uuid:pk>/state/", trace_views.rule_state, name="rule_state"),
     path("captures/<capture_id:capture_id>/", views.capture_detail, name="capture"),
+    path("captures/<capture_id:capture_id>/document/", content_views.document, name="capture_document"),
     path("captures/<capture_id:capture_id>/runs/<int:run>/", run_views.run_steps, name="capture_run"),
     path("captures/<capture_id:capture_id>/runs/<int:run>/steps/", run_views.choose_steps, name="capture_steps"),
+    path(
+        "captures/<capture_id:capture_id>/runs/<int:run>/steps/<int:number>/content/",
+        content_views.step_content,
+        name="capture_step_content",
+    ),
     path("captures/<capture_id:capture_id>/runs/<int:run>/draft/", draft_views.run_record, name="capture_draft"),
     path(
         "captures/<capture_id:capture_id>/runs/<int:run>/expectation/",
