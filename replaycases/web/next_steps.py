@@ -12,7 +12,7 @@ from replaycases.cases import gates
 from replaycases.cases.available import GATED
 from replaycases.cases.gate_around import Said
 from replaycases.cases.models import Case, DecisionKind, LaneName, Stage
-from replaycases.cases.policies import APPROVED, REVIEWED, Action, ActionName
+from replaycases.cases.policies import APPROVED, DRAFT, REVIEWED, Action, ActionName
 from replaycases.verdict.labels import Label
 from replaycases.web import gate_rows
 
@@ -70,11 +70,16 @@ def _steps(
     if case.security_incident and case.contained_at is None:
         why = "A security incident is contained before anything is replayed: evidence kept, secrets changed."
         yield NextStep(action=actions["confirm_containment"], why=why, form="containment")
+    only_read = case.stage in DRAFT and case.current_revision is not None and case.current_revision.non_replayable
+    if only_read:
+        why = "Its recording can only be read: no replay shows anything. Or capture the incident with its content."
+        address = f"{reverse('case', args=[name])}#non-reason"
+        yield NextStep(action=actions["mark_non_replayable"], why=why, address=address)
     if case.current_revision_id is None and case.stage in (Stage.QUARANTINED, Stage.IN_REVIEW):
         why = "The case started from a blank form: it needs the recorded fixture."
         address = reverse("new_revision", args=[name])
         yield NextStep(action=actions["add_revision"], named="Add the fixture", why=why, address=address)
-    elif case.stage == Stage.QUARANTINED:
+    elif case.stage == Stage.QUARANTINED and not only_read:
         why = "Needed: a complete statement, and an affected version that was seen to do it in quarantine."
         yield NextStep(
             action=actions["submit"], why=why, form="submission", **_gated(case, actions, "submit", blocking)

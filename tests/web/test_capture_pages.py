@@ -180,6 +180,13 @@ def test_a_document_is_found_by_its_id(client: Client, responder: User, project:
     assert 'href="/captures/RC-T1/"' not in page(client, "/captures/?holds=doc-8")
 
 
+def test_a_document_is_found_by_an_id_of_any_length(client: Client, responder: User, project: Project) -> None:
+    name = "s3://bucket/" + "folder/" * 60
+    found = transcript(user("hi"), asks(call("search", id="a")), answers(json.dumps([{"doc_id": name}]), id="a"))
+    captures.bring(responder, project=project, data=found, origin=Origin.UPLOAD)
+    assert 'href="/captures/RC-T1/"' in page(client, f"/captures/documents/?id={name}")
+
+
 def test_an_empty_list_says_how_to_begin(client: Client, project: Project) -> None:
     assert "Nothing was captured yet" in page(client, "/captures/")
 

@@ -36,6 +36,7 @@ def test_the_fields_of_a_form_are_bounded_together_for_anybody(client: Client, d
     fields = "username=" + "%41" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 3)
     answer = client.post("/login/", fields, content_type=FORM)
     assert answer.status_code == 400
+    assert "upload a longer text as one" in answer.content.decode()
 
 
 def test_the_largest_document_that_is_edited_on_a_page_comes_through(signed_in: Client, case: Case) -> None:

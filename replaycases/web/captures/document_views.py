@@ -10,14 +10,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from replaycases.cases import held_documents
-from replaycases.cases.texts import NAME_CAP
 from replaycases.web.scope import user_of
 
 
 @login_required
 @require_safe
 def document_search(request: HttpRequest) -> HttpResponse:
-    name = request.GET.get("id", "").strip()[:NAME_CAP]
+    name = request.GET.get("id", "").strip()
     found = held_documents.holders(user_of(request), name) if name else None
     by_case = groupby(found.revisions, key=lambda revision: revision.case) if found else ()
     cases = [(case, sorted(revision.number for revision in revisions)) for case, revisions in by_case]
