@@ -32,7 +32,12 @@ MOST_ALLOWED = 5000
 NEVER_OFF: frozenset[str] = frozenset({"secret", "blind"})
 """Kinds that no policy lets stand: only two people do, for one place at a time."""
 
-_KINDS: tuple[str, ...] = (*get_args(Kind), "keep")
+SHOWN = 40
+"""Characters of what is no kind that a problem quotes."""
+
+_KINDS: tuple[str, ...] = get_args(Kind)
+_OF_FIELDS = (*(kind for kind in _KINDS if kind != "blind"), "keep")
+_MAY_BE_OFF = frozenset(_KINDS) - NEVER_OFF
 _HUMP = re.compile(r"([a-z0-9])([A-Z])")
 _NOT_WORD = re.compile(r"[\s.-]+")
 _MEMBERS = {"name", "version", "fields", "kinds_off", "opaque", "allowed", "dates", "aliases"}
@@ -130,10 +135,8 @@ def _problems(data: Any) -> Iterator[str]:
         if not isinstance(data.get(member), str) or not data[member].strip():
             yield f"/{member} is a text that is not empty."
     yield from _field_problems(data.get("fields", []))
-    yield from _text_list_problems(data, "kinds_off", len(_KINDS))
+    yield from _off_problems(data)
     yield from _text_list_problems(data, "allowed", MOST_ALLOWED)
-    if isinstance(data.get("kinds_off"), list) and set(map(str, data["kinds_off"])) & NEVER_OFF:
-        yield "/kinds_off: secrets and what could not be read are never switched off."
     if data.get("dates", "keep") not in ("keep", "shift"):
         yield '/dates is "keep" or "shift".'
     if data.get("aliases", "ask") not in ("ask", "replace"):
@@ -151,10 +154,20 @@ def _field_problems(rows: Any) -> Iterator[str]:
             yield f"{place} has a kind and either a key or a pointer, and nothing else."
         elif not all(isinstance(value, str) and value for value in row.values()):
             yield f"{place}: kind, key and pointer are texts that are not empty."
-        elif row["kind"] not in _KINDS or row["kind"] == "blind":
-            yield f"{place}/kind is one of {', '.join(kind for kind in _KINDS if kind != 'blind')}."
+        elif row["kind"] not in _OF_FIELDS:
+            yield f"{place}/kind: there is no kind {row['kind'][:SHOWN]!r}; it is one of {', '.join(_OF_FIELDS)}."
         elif "pointer" in row and not is_pointer(row["pointer"]):
             yield f"{place}/pointer is a JSON Pointer such as /input/customer/name, with * for any one step."
+
+
+def _off_problems(data: Mapping[str, Any]) -> Iterator[str]:
+    wrong = list(_text_list_problems(data, "kinds_off", len(_KINDS)))
+    yield from wrong
+    named = set() if wrong else set(data.get("kinds_off", ()))
+    if named & NEVER_OFF:
+        yield "/kinds_off: secrets and what could not be read are never switched off."
+    for kind in sorted(named - NEVER_OFF - _MAY_BE_OFF):
+        yield f"/kinds_off: there is no kind {kind[:SHOWN]!r}; it is of {', '.join(sorted(_MAY_BE_OFF))}."
 
 
 def _text_list_problems(data: Mapping[str, Any], member: str, most: int) -> Iterator[str]:

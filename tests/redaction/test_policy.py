@@ -10,7 +10,7 @@ import pytest
 
 from replaycases.redaction.manual import ManualRule, mac
 from replaycases.redaction.places import Place
-from replaycases.redaction.policy import Policy, read_policy
+from replaycases.redaction.policy import Policy, PolicyInvalid, read_policy
 from replaycases.redaction.redact import Redaction, redact
 
 KEY = bytes(range(32))
@@ -77,3 +77,25 @@ def test_a_secret_that_a_person_keeps_is_open_for_a_waiver_whatever_the_policy_s
     redaction = redacted(document, keep, fields=[{"key": "*", "kind": "keep"}], allowed=[PASSWORD])
     assert redaction.document == document
     assert [(finding.kind, finding.detector) for finding in redaction.open] == [("secret", "field:secret")]
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"kinds_off": ["email", "nope"]}, "/kinds_off: there is no kind 'nope'; it is of address,"),
+        ({"kinds_off": ["keep"]}, "/kinds_off: there is no kind 'keep'"),
+        ({"fields": [{"key": "a", "kind": "emial"}]}, "/fields/0/kind: there is no kind 'emial'; it is one of secret,"),
+        ({"fields": [{"key": "a", "kind": "blind"}]}, "/fields/0/kind: there is no kind 'blind'"),
+    ],
+)
+def test_a_kind_that_does_not_exist_is_refused_by_name(members: dict[str, Any], said: str) -> None:
+    with pytest.raises(PolicyInvalid) as refusal:
+        policy(**members)
+    [problem] = refusal.value.problems
+    assert problem.startswith(said)
+
+
+@pytest.mark.parametrize("rows", [None, "email", [1], [[]], [""], ["email"] * 50])
+def test_what_is_no_list_of_kinds_is_refused(rows: Any) -> None:
+    with pytest.raises(PolicyInvalid, match="/kinds_off is a list of at most"):
+        policy(kinds_off=rows)
