@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.pointer import ABSENT
-from replaycases.fixture.strict_json import Limits, parse
+from replaycases.fixture.strict_json import Limits
 from replaycases.importers.findings import refused
+from replaycases.importers.json_lines import JsonLines, lines_of
+from replaycases.importers.mended import read_json
 from replaycases.importers.safe_yaml import YamlRefused, parse_yaml
 
 JSON = Any
@@ -44,36 +46,29 @@ class ForeignFile:
         if self.head[:1] not in (b"{", b"["):
             return ABSENT
         try:
-            return parse(self.data.removeprefix(codecs.BOM_UTF8), limits=LIMITS)
+            return read_json(self.data.removeprefix(codecs.BOM_UTF8), limits=LIMITS)
         except FixtureInvalid:
             return ABSENT
 
     @cached_property
     def json_lines(self) -> tuple[JSON, ...]:
-        """The objects of a file with one JSON object on each line that is not blank; () if it is no such file. A last
-        line that breaks off is left out: `cut_line` says so."""
-        return tuple(self._lines[0])
+        """The objects of a file with one JSON object on each line that is not blank; () if it is no such file. A line
+        that cannot be read is left out: `cut_line` says so of the last one, `broken_lines` of the others."""
+        return tuple(self._lines.rows)
 
     @property
     def cut_line(self) -> bool:
         """Whether the last of the JSON lines breaks off."""
-        return self._lines[1]
+        return self.json is ABSENT and self._lines.cut
+
+    @property
+    def broken_lines(self) -> tuple[int, ...]:
+        """The numbers, from 1, of JSON lines among others that cannot be read."""
+        return tuple(self._lines.broken) if self.json is ABSENT else ()
 
     @cached_property
-    def _lines(self) -> tuple[list[JSON], bool]:
-        if self.head[:1] != b"{":
-            return [], False
-        rows: list[JSON] = []
-        lines = [line for line in self.data.removeprefix(codecs.BOM_UTF8).splitlines() if line.strip()]
-        for number, line in enumerate(lines, 1):
-            try:
-                row = parse(line, limits=LIMITS)
-            except FixtureInvalid:
-                return (rows, True) if rows and number == len(lines) else ([], False)
-            if not isinstance(row, dict):
-                return [], False
-            rows.append(row)
-        return rows, False
+    def _lines(self) -> JsonLines:
+        return lines_of(self.data.removeprefix(codecs.BOM_UTF8), LIMITS) if self.head[:1] == b"{" else JsonLines()
 
     @property
     def yaml(self) -> JSON:
@@ -111,8 +106,11 @@ class ForeignFile:
     def json_fault(self) -> Exception:
         """Why the file is no JSON, as the refusal to raise."""
         try:
-            parse(self.data.removeprefix(codecs.BOM_UTF8), limits=LIMITS)
+            read_json(self.data.removeprefix(codecs.BOM_UTF8), limits=LIMITS)
         except FixtureInvalid as error:
             first = error.findings[0]
-            return refused("not-json", first.pointer, f"the file is not strict JSON: {first.message}", first.hint)
+            if self._lines.spoilt:
+                message = f"most lines of the file are no JSON, of which line {self._lines.broken[0]} is the first"
+                return refused("not-json", "", message, "Export the file again, or take these lines out.")
+            return refused("not-json", first.pointer, f"the file is not JSON: {first.message}", first.hint)
         return refused("not-json", "", "the file is JSON", "This is a fault of ours.")

@@ -13,7 +13,8 @@ from replaycases.importers.neutral import NeutralRun, RunHead
 class Format:
     """One foreign format. `sniff` says whether the file is one, and never raises; `heads` lists its runs, at least one;
     `read` reads the one with this index. `heads` and `read` may raise ImportRefused and nothing else. `witnessed`: what
-    made the calls wrote the file, so that a call which is not in it was not made there."""
+    made the calls wrote the file, so that a call which is not in it was not made there. `reads_bytes`: it parses the
+    file itself, and notes what it met there."""
 
     name: str
     title: str
@@ -21,6 +22,7 @@ class Format:
     heads: Callable[[ForeignFile], Sequence[RunHead]]
     read: Callable[[ForeignFile, int], NeutralRun]
     witnessed: bool = False
+    reads_bytes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

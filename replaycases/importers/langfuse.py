@@ -80,6 +80,7 @@ def read(file: ForeignFile, index: int) -> NeutralRun:
         tools=tools_of(models),
         absent=absent_parts(assembled.steps, serving=serving, system=assembled.system, identity=identity),
         notes=(*twice, *tree.notes, *noted, *differing, *assembled.notes),
+        cut="the last line of the file breaks off" if file.cut_line else "",
         ends_on_answer=assembled.ends_on_answer,
         left_out=tuple(record.source for record in tree.records if record.kind == "code"),
         started_at=tree.started_at,

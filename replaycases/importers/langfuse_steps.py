@@ -10,6 +10,7 @@ from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.strict_json import parse
 from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded
 from replaycases.importers.langchain_messages import said_by_tool, unwrapped
+from replaycases.importers.mended import read_json
 from replaycases.importers.model_answers import answer_of, asked_in, tokens
 from replaycases.importers.neutral import ModelStep, Note, RetrievalStep, ToolStep
 from replaycases.importers.retrieved import chunks_of, documents_of, query_of
@@ -29,7 +30,7 @@ def decoded(value: JSON) -> JSON:
         if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
             return value
         try:
-            value = parse(value.encode("utf-8", "surrogatepass"))
+            value = read_json(value.encode("utf-8", "surrogatepass"))
         except FixtureInvalid:
             return value
     return value

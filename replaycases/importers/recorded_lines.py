@@ -14,6 +14,7 @@ from replaycases.fixture.instants import parse_instant
 from replaycases.fixture.pointer import join
 from replaycases.importers.findings import refused
 from replaycases.importers.foreign_file import ForeignFile
+from replaycases.importers.mended import is_strict
 
 JSON = Any
 Line = Mapping[str, JSON]
@@ -32,8 +33,9 @@ def lines_of(file: ForeignFile) -> tuple[Line, ...]:
 
 def _checked(file: ForeignFile) -> tuple[Line, ...]:
     lines = file.json_lines
-    if not lines:
-        raise refused("recording-line", "", "a line of the recording is no strict JSON", _HINT)
+    odd = next((f"/{at}" for at, line in enumerate(lines) if not is_strict(line)), "")
+    if not lines or odd or file.broken_lines:
+        raise refused("recording-line", odd, "a line of the recording is no strict JSON", _HINT)
     for at, line in enumerate(lines):
         _require_shape(at, line)
     for at, fault in _misplaced(lines, cut=file.cut_line):

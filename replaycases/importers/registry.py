@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,8 @@ from replaycases.importers.foreign_file import ForeignFile
 from replaycases.importers.formats import Format
 from replaycases.importers.http import bare
 from replaycases.importers.lost_calls import with_lost_calls
-from replaycases.importers.neutral import NeutralRun, RunHead
+from replaycases.importers.mended import odd_documents, with_mended
+from replaycases.importers.neutral import NeutralRun, Note, RunHead
 from replaycases.importers.otlp import format as otlp
 from replaycases.importers.supplied import Supplied
 from replaycases.importers.to_fixture import gaps_of, to_fixture
@@ -39,11 +41,13 @@ FORMATS: tuple[Format, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A file whose format is known. `runs` are its heads; `read` reads one of them."""
+    """A file whose format is known. `runs` are its heads; `read` reads one of them. `before` is how many odd documents
+    had been read before it."""
 
     file: ForeignFile
     format: Format
     runs: tuple[RunHead, ...]
+    before: int = -1
 
     def read(self, run: int | None = None) -> NeutralRun:
         """Raises ImportRefused; also where the file holds several runs and none was chosen."""
@@ -52,7 +56,18 @@ class Recording:
             raise refused("several-runs", "", f"the file holds {len(self.runs)} runs", hint)
         if run is not None and not 0 <= run < len(self.runs):
             raise no_such_run(run, len(self.runs))
-        return with_lost_calls(self.format.read(self.file, run or 0), witnessed=self.format.witnessed)
+        found = with_lost_calls(self.format.read(self.file, run or 0), witnessed=self.format.witnessed)
+        found = replace(found, notes=(*found.notes, *self._broken_lines()))
+        return found if odd_documents() == self.before else with_mended(found)
+
+    def _broken_lines(self) -> Iterator[Note]:
+        """What was dropped of a file that is read line by line. A format that reads the bytes says so itself."""
+        broken = () if self.format.reads_bytes else self.file.broken_lines
+        if broken:
+            many = f", nor are {len(broken) - 1} more: they were dropped" if len(broken) > 1 else " and was dropped"
+            text = f"line {broken[0]} of the file is no JSON{many}"
+            cost = "what stood there is unknown: a call may be missing"
+            yield Note(kind="sequence_gap", source="", text=text, cost=cost)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +106,9 @@ def formats() -> tuple[str, ...]:
 def open_recording(data: bytes, *, format: str | None = None) -> Recording:
     """Recognise the file. Raises ImportRefused for one of an unknown, a known but not supported, or not the named
     format."""
-    file = ForeignFile(data)
+    before, file = odd_documents(), ForeignFile(data)
     found = _named(file, format) if format is not None else _recognised(file)
-    return Recording(file=file, format=found, runs=tuple(found.heads(file)))
+    return Recording(file=file, format=found, runs=tuple(found.heads(file)), before=before)
 
 
 def import_run(data: bytes, *, format: str | None = None, supplied: Supplied) -> Imported:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
-from replaycases.fixture.strict_json import parse
 from replaycases.importers.exchanges import AskedCall, GivenAnswer, Role, Turn
 from replaycases.importers.langchain_messages import inside, unwrapped
+from replaycases.importers.mended import read_json
 from replaycases.importers.typed import text_or_none
 
 JSON = Any
@@ -104,7 +104,7 @@ def arguments_of(raw: JSON) -> JSON:
     if not isinstance(raw, str):
         return raw
     try:
-        value = parse(raw.encode("utf-8", "surrogatepass"))
+        value = read_json(raw.encode("utf-8", "surrogatepass"))
     except FixtureInvalid:
         return raw
     return value if isinstance(value, dict) else raw

@@ -97,4 +97,11 @@ def _codec_of(value: dict[str, JSON]) -> Codec | None:
     return _FIRST.get(kind) if isinstance(kind, str) else None
 
 
-FORMAT = Format(name=NAME, title="answers of a model provider, without requests", sniff=sniff, heads=heads, read=read)
+FORMAT = Format(
+    name=NAME,
+    title="answers of a model provider, without requests",
+    sniff=sniff,
+    heads=heads,
+    read=read,
+    reads_bytes=True,
+)

@@ -16,9 +16,9 @@ from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.pointer import ABSENT
-from replaycases.fixture.strict_json import parse
 from replaycases.importers.findings import refused
 from replaycases.importers.foreign_file import LIMITS, MAX_BYTES
+from replaycases.importers.mended import read_json
 
 JSON = Any
 MAX_RATIO = 200
@@ -43,14 +43,14 @@ class Body:
 
     @cached_property
     def json(self) -> JSON:
-        """The value of a body that is JSON, as strictly as everything else; ABSENT if it is none."""
+        """The value of a body that is JSON; ABSENT if it is none."""
         if self.parsed is not ABSENT:
             return _without_bytes(self.parsed)
         data = self.data.removeprefix(codecs.BOM_UTF8)
         if data.lstrip()[:1] not in (b"{", b"["):
             return ABSENT
         try:
-            return parse(data, limits=LIMITS)
+            return read_json(data, limits=LIMITS)
         except FixtureInvalid:
             return ABSENT
 

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Any
 
 from replaycases.fixture.findings import FixtureInvalid
-from replaycases.fixture.strict_json import parse
 from replaycases.importers.findings import refused
 from replaycases.importers.foreign_file import LIMITS
+from replaycases.importers.mended import read_json
 
 JSON = Any
 DONE = b"[DONE]"
@@ -104,6 +104,6 @@ def _object(text: bytes) -> dict[str, JSON] | None:
 
 def _parsed(text: bytes) -> JSON:
     try:
-        return parse(text, limits=LIMITS)
+        return read_json(text, limits=LIMITS)
     except FixtureInvalid:
         return None

@@ -71,4 +71,4 @@ def _start(trace: _Trace) -> str | None:
     return instant(min((span.start_ns for span in trace.spans if span.start_ns), default=0))
 
 
-FORMAT = Format(name=NAME, title="OpenTelemetry trace (OTLP)", sniff=sniff, heads=heads, read=read)
+FORMAT = Format(name=NAME, title="OpenTelemetry trace (OTLP)", sniff=sniff, heads=heads, read=read, reads_bytes=True)

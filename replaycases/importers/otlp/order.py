@@ -7,6 +7,7 @@ from typing import Any
 
 from replaycases.fixture.canonical import NotCanonical, canonical_bytes
 from replaycases.importers.exchanges import AgentTool, ModelExchange, Recorded, Turn
+from replaycases.importers.mended import unmarked
 from replaycases.importers.neutral import ToolStep
 from replaycases.importers.otlp.selection import Place, Selection
 from replaycases.importers.otlp.site import Notes
@@ -95,6 +96,7 @@ def _of(turn: Turn) -> bytes:
 
 def _answer(calls: Sequence[Any], content: JSON) -> bytes:
     try:
-        return canonical_bytes([[[call.tool, call.arguments] for call in calls], None if calls else content])
+        asked = [[call.tool, unmarked(call.arguments)] for call in calls]
+        return canonical_bytes([asked, None if calls else content])
     except NotCanonical:
         return b""
