@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ from replaycases.cli.output import complain, say, say_json, write_file
 from replaycases.cli.reading import INVALID, USAGE, Refused, read_bytes, read_json
 from replaycases.fixture import strict_json
 from replaycases.fixture.canonical import canonical_bytes
+from replaycases.fixture.findings import Finding as Fault
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.fixture.load import load_fixture
 from replaycases.redaction.places import Finding
 from replaycases.redaction.policy import BUILT_IN, Policy, PolicyInvalid, read_policy
 from replaycases.redaction.redact import Redaction, redact
-from replaycases.redaction.report import as_json, counts, line_of, row_of
+from replaycases.redaction.report import as_json, counts, line_of, pointer_of, row_of
 from replaycases.redaction.scan import Detectors, scan, sources
 from replaycases.redaction.surrogates.surrogates import NoSurrogate
 
@@ -84,7 +86,7 @@ def _document(path: Path) -> Any:
     try:
         return strict_json.parse(read_bytes(path))
     except FixtureInvalid as invalid:
-        raise Refused(INVALID, f"{path}: cannot be read", invalid.findings) from None
+        raise Refused(INVALID, f"{path}: cannot be read", _shown(invalid)) from None
 
 
 def _policy(path: Path | None) -> Policy:
@@ -106,7 +108,12 @@ def _require_still_valid(path: Path, before: Any, after: Any) -> None:
         load_fixture(canonical_bytes(after))
     except FixtureInvalid as invalid:
         text = f"{path}: a replacement breaks the fixture. Nothing was written."
-        raise Refused(INVALID, text, invalid.findings) from None
+        raise Refused(INVALID, text, _shown(invalid)) from None
+
+
+def _shown(invalid: FixtureInvalid) -> list[Fault]:
+    """The faults of a document whose names of members may be values."""
+    return [replace(fault, pointer=pointer_of(fault.pointer)) for fault in invalid.findings]
 
 
 def _say(options: argparse.Namespace, redaction: Redaction) -> None:

@@ -19,15 +19,18 @@ HIDDEN = "…"
 def place_of(place: Place, *, named: Collection[str] = ()) -> str:
     """Where a finding stands. A name of a member that is no plain word, or that holds the finding, is not shown; nor is
     that of a member whose pointer is in `named`: it was found to be a value."""
-    shown, pointer = [], ""
-    for step in split(place.pointer):
-        pointer = join(pointer, step)
-        shown.append(step if _PLAIN_NAME.fullmatch(step) and pointer not in named else HIDDEN)
-    if place.in_key and shown:
-        shown[-1] = HIDDEN
-    where = join("", *shown) or "/"
+    where = pointer_of(place.pointer, named=(*named, place.pointer) if place.in_key else named) or "/"
     through = "".join(f" > {re.split('[:@]', name)[0]}" for name in place.path)
     return f"{'the key ' if place.in_key else ''}{where}{through} [{place.start}:{place.end}]"
+
+
+def pointer_of(pointer: str, *, named: Collection[str] = ()) -> str:
+    """A pointer without names that may be values: those that are no plain words, and those of the pointers `named`."""
+    shown, reached = [], ""
+    for step in split(pointer):
+        reached = join(reached, step)
+        shown.append(step if _PLAIN_NAME.fullmatch(step) and reached not in named else HIDDEN)
+    return join("", *shown)
 
 
 def line_of(finding: Finding) -> str:

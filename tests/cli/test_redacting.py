@@ -103,3 +103,14 @@ def test_a_damaged_document_is_refused(command: Command, tmp_path: Path) -> None
     path = tmp_path / "document.json"
     path.write_bytes(b'{"a": "\xff"}')
     assert command("scan", path)[0] == 10
+
+
+@pytest.mark.parametrize("verb", ["scan", "redact"])
+def test_a_name_that_may_be_a_value_is_shown_in_no_fault_either(command: Command, tmp_path: Path, verb: str) -> None:
+    path = tmp_path / "document.json"
+    path.write_text(f'{{"notes": {{"{CANARY}": 1, "{CANARY}": 2}}}}')
+    output = ("-o", tmp_path / "redacted.json") if verb == "redact" else ()
+    code, out, err = command(verb, path, *output)
+    assert code == 10
+    assert "/notes/…: the key stands twice in its object" in out + err
+    assert "kestrel" not in out + err
