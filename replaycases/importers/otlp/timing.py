@@ -31,6 +31,8 @@ _UNITS = {
     "nanoseconds": 1,
 }
 _LONGEST_WAY = 64
+_FIRST_ERROR = 400
+_RPC_OK = ("0", "OK")
 _CLOCKS = "the clocks of caller and dependency contradict each other: the call was received before it was sent"
 
 
@@ -138,6 +140,19 @@ def _only(spans: Any, kind: str) -> Span | None:
 def _late(span: Span, server: Span | None, result: JSON, ended_ns: int) -> JSON:
     if result is not None and span.end_ns > ended_ns:
         return {"value": result, "at": instant(span.end_ns)}
-    if server is not None and server.status != "error" and server.end_ns > ended_ns:
+    if server is not None and server.end_ns > ended_ns and _succeeded(server):
         return {"answered_at": instant(server.end_ns)}
     return None
+
+
+def _succeeded(server: Span) -> bool:
+    """Whether the server did not answer with an error. The status of its span alone does not say so: by OpenTelemetry's
+    conventions a 4xx leaves it unset, and so do gRPC's codes for what the caller did."""
+    attributes = server.attributes
+    if server.status == "error" or attributes.get("error.type"):
+        return False
+    http = attributes.get("http.response.status_code", attributes.get("http.status_code"))
+    if isinstance(http, int | str) and re.fullmatch(r"[0-9]{3}", str(http)) and int(http) >= _FIRST_ERROR:
+        return False
+    rpc = (attributes.get(key) for key in ("rpc.grpc.status_code", "rpc.response.status_code"))
+    return all(code is None or str(code).upper() in _RPC_OK for code in rpc)

@@ -86,6 +86,24 @@ def test_an_answer_of_the_server_after_the_end_is_a_late_one() -> None:
     assert found["late_result"] == {"answered_at": at(42)}
 
 
+@pytest.mark.parametrize(
+    ("said", "late"),
+    [
+        ({"http.response.status_code": 499}, False),
+        ({"http.status_code": "400"}, False),
+        ({"http.response.status_code": 204}, True),
+        ({"rpc.grpc.status_code": 1}, False),
+        ({"rpc.response.status_code": "CANCELLED"}, False),
+        ({"rpc.grpc.status_code": 0, "rpc.response.status_code": "OK"}, True),
+        ({"error.type": "aborted"}, False),
+    ],
+)
+def test_a_late_answer_that_is_an_error_completed_nothing(said: dict[str, Any], late: bool) -> None:
+    call = failed(1, "TimeoutError", when=30, attributes=BARE, at=0, lasts=30)
+    server = span(2, at=5, lasts=50, parent=1, attributes=said, **SERVER)
+    assert ("late_result" in timing(call, server)) is late
+
+
 def test_a_result_that_came_after_the_cancellation_is_a_late_one() -> None:
     found = timing(failed(1, "CancelledError", when=10, attributes=TOOL, at=0, lasts=40))
     assert found["late_result"] == {"value": "at sea", "at": at(40)}
