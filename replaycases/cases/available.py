@@ -73,6 +73,8 @@ def why_not_around(name: ActionName, facts: Facts, actor: User) -> str:
     if name == "approve_expectation":
         decided = DecisionKind.EXPECTATION in facts.approvals
         return lifecycle.decided_already(DecisionKind.EXPECTATION) if decided else ""
+    if name == "mark_non_replayable":
+        return "" if facts.snapshot.owned else lifecycle.NO_OWNER
     if name == "review_again":
         return flags.why_not_review_again(actor, facts.case)
     return _no_lane(facts, actor) if name == "promote" else ""

@@ -26,6 +26,7 @@ from replaycases.cases import (
 )
 from replaycases.cases.models import (
     Case,
+    CaseOwner,
     Control,
     Decision,
     DecisionKind,
@@ -44,6 +45,7 @@ from replaycases.cases.policies import InvalidTransition, SeenAnother
 # The way of a case that comes through; a closed one left it.
 STEPS = (Stage.QUARANTINED, Stage.IN_REVIEW, Stage.REDACTION_APPROVED, Stage.REPRODUCED)
 _APPROVALS = (DecisionKind.REDACTION, DecisionKind.EXPECTATION)
+NO_OWNER = "Nobody can be asked about this case. Name an owner first: what is missing stays with somebody."
 GATES_OF: Mapping[LaneName, gates.Target] = {
     LaneName.NONBLOCKING: "nonblocking",
     LaneName.BLOCKING: "blocking",
@@ -163,10 +165,12 @@ def send_back(actor: User, *, case: Case, reason: str) -> Case:
 
 def mark_non_replayable(actor: User, *, case: Case, reason: str, missing: str) -> Case:
     """Any open stage → non_replayable, outside every lane: the decisive condition cannot be replayed. `missing` says
-    which evidence lacks. Raises as `send_back`."""
+    which evidence lacks; an owner of the case can be asked about it. Raises as `send_back`."""
     why, lacks = decisions.reason_of(reason), decisions.reason_of(missing)
     with transaction.atomic():
         case = policies.require_locked(case, actor, "mark_non_replayable")
+        if not CaseOwner.objects.filter(case=case).askable().exists():
+            raise InvalidTransition(NO_OWNER)
         return _move(case, actor, Stage.NON_REPLAYABLE, "case.non_replayable", after={"reason": why, "missing": lacks})
 
 

@@ -4,7 +4,7 @@ those of the next stage's gates for who may take the case there: a step that wou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ from replaycases.accounts.roles import (
     Role,
 )
 from replaycases.cases import decisions, details, gate_queries, gates, policies
-from replaycases.cases.available import GATED
+from replaycases.cases.available import GATED, why_not_around
 from replaycases.cases.gate_around import surrounded
 from replaycases.cases.gate_facts import Bundle
 from replaycases.cases.gate_facts import Facts as Around
@@ -118,6 +118,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
     [around] = Bundle.of_surrounded([case], whole=True).facts()
     own_work = decisions.own_work(user, case, around.authors)
     actions = actions_of(case, user, held, own_work)
+    actions["mark_non_replayable"] = _closes(actions["mark_non_replayable"], around, user)
     facts = facts_of(case)
     target, most = _target(case, actions), MOST_COMPARISONS if every_comparison else COMPARISONS_SHOWN + 1
     # Gates read every run and comparison anyway; without them the database counts, as there may be thousands.
@@ -183,6 +184,11 @@ def actions_of(case: Case, user: User, held: frozenset[Role], own_work: str) -> 
         why_not = why_not or policies.lacks_evidence(name, case)
         found[name] = Action(name=name, label=rule.label, allowed=not why_not, why_not=why_not)
     return found
+
+
+def _closes(closing: Action, around: Around, user: User) -> Action:
+    why_not = closing.why_not or why_not_around(closing.name, around, user)
+    return replace(closing, allowed=not why_not, why_not=why_not)
 
 
 def comparisons_of(case: Case) -> QuerySet[Comparison]:

@@ -48,6 +48,14 @@ def test_a_case_without_its_affected_version_is_not_submitted(of: People) -> Non
     assert refused(lifecycle.submit, of.responder, case=case, fixture_hash=seen) == why
 
 
+def test_a_case_that_nobody_answers_for_is_not_closed(of: People) -> None:
+    case = factories.case(of.project, of.responder)
+    why = told(case, of.qa, "mark_non_replayable")
+    said = {"reason": "No clock.", "missing": "Its clock."}
+    assert "Name an owner first" in why
+    assert refused(lifecycle.mark_non_replayable, of.qa, case=case, **said) == why
+
+
 def test_no_revision_is_offered_once_the_time_of_the_evidence_is_over(of: People) -> None:
     case = factories.case(of.project, of.responder)
     Case.objects.filter(pk=case.pk).update(evidence_expires_at=timezone.now() - timedelta(hours=1))

@@ -15,6 +15,7 @@ from replaycases.accounts.roles import Role
 from replaycases.cases import details, events, gates, intake, lane_moves, lifecycle, proposals, reading
 from replaycases.cases.models import (
     AuditEvent,
+    Boundary,
     Case,
     Classification,
     Decision,
@@ -281,8 +282,22 @@ def test_a_case_that_cannot_be_replayed_is_closed_and_opened_again_with_nothing_
     assert (opened.stage, standing(case)) == (Stage.IN_REVIEW, set())
 
 
+def test_a_case_is_closed_only_with_somebody_who_can_be_asked_about_what_is_missing(of: factories.People) -> None:
+    case = factories.case(of.project, of.responder)
+    closing = partial(lifecycle.mark_non_replayable, of.qa, case=case, reason="No clock.", missing="Its clock.")
+    left = factories.person(of.project, Role.VIEWER)
+    details.set_owners(of.engineer, case=case, owners={Boundary.WORKFLOW: left})
+    left.memberships.all().delete()
+    with pytest.raises(InvalidTransition, match="Name an owner first"):
+        closing()
+    assert factories.fresh(case).stage == Stage.QUARANTINED
+    details.set_owners(of.engineer, case=case, owners={Boundary.WORKFLOW: of.engineer})
+    assert closing().stage == Stage.NON_REPLAYABLE
+
+
 def test_opening_again_is_no_way_around_the_gates(of: factories.People) -> None:
     case = factories.case(of.project, of.responder, classification=Classification.QUARANTINED)
+    details.set_owners(of.engineer, case=case, owners={Boundary.WORKFLOW: of.engineer})
     lifecycle.mark_non_replayable(of.owner, case=case, reason="It needs the vendor.", missing="The vendor's answer.")
     assert lifecycle.reopen(of.owner, case=case, reason="The answer was found.").stage == Stage.QUARANTINED
 

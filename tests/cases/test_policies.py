@@ -312,7 +312,14 @@ _ONLY_APPROVED = "This is possible only while it is redaction approved or reprod
 def test_actions_that_hang_on_who_and_when_alone_ask_two_queries(
     case: Case, actor: User, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
-    around = {*available.GATED, *available.PROPOSALS, "approve_expectation", "promote", "review_again"}
+    around = {
+        *available.GATED,
+        *available.PROPOSALS,
+        "approve_expectation",
+        "promote",
+        "review_again",
+        "mark_non_replayable",
+    }
     plain = [name for name in policies.RULES if name not in around or name == "approve_expectation"]
     with django_assert_num_queries(2):
         told = available_actions(case, actor, only=plain)

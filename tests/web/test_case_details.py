@@ -163,9 +163,14 @@ def test_containment_comes_first_and_is_confirmed_on_the_page(signed_in: Client,
     assert now(case).contained_at is not None
 
 
-def test_a_case_is_closed_and_opened_again_with_reasons(signed_in: Client, case: Case) -> None:
+def test_a_case_is_closed_and_opened_again_with_reasons(signed_in: Client, case: Case, everyone: User) -> None:
+    assert "Name an owner first" in page(signed_in, case)
+    assert "Close as non-replayable</button>" not in page(signed_in, case)
+    said = {"reason": "No clock.", "missing": "Its clock."}
+    assert signed_in.post("/cases/RC-1/non-replayable/", said).status_code == 409
+    details.set_owners(everyone, case=case, owners={Boundary.WORKFLOW: everyone})
     assert signed_in.post("/cases/RC-1/non-replayable/", {"reason": "x", "missing": ""}).status_code == 422
-    signed_in.post("/cases/RC-1/non-replayable/", {"reason": "No clock.", "missing": "Its clock."})
+    signed_in.post("/cases/RC-1/non-replayable/", said)
     assert now(case).stage == Stage.NON_REPLAYABLE
     html = page(signed_in, case)
     assert "<p>No clock.</p>" in html
