@@ -35,6 +35,7 @@ from replaycases.accounts.models import Team, User
 from replaycases.accounts.roles import Role
 from replaycases.cases import decisions, kept_queries, needed_windows
 from replaycases.cases.expiry import WARNINGS
+from replaycases.cases.flags import OF_REDACTION
 from replaycases.cases.kept_queries import Asker
 from replaycases.cases.models import (
     Boundary,
@@ -57,6 +58,7 @@ Section = Literal[
     "uncontained",
     "reviews",
     "waivers",
+    "looks",
     "expectations",
     "controls",
     "dependencies",
@@ -71,6 +73,7 @@ ROLES: Mapping[Section, frozenset[Role]] = {
     "uncontained": may.CONFIRMS_CONTAINMENT,
     "reviews": may.DECIDES_REDACTION,
     "waivers": may.CONFIRMS_WAIVERS,
+    "looks": may.DECIDES_REDACTION,
     "expectations": may.DECIDES_EXPECTATION,
     "controls": may.DECIDES_REDACTION,
     "dependencies": may.STATES_ACCEPTANCE,
@@ -99,7 +102,7 @@ COLUMNS = (
 @dataclass(frozen=True, kw_only=True)
 class CaseRow:
     """One case of a list. `own_work`: the person captured or edited it. `why` is the newest open flag's reason, for a
-    flagged case, what was returned, for a returned one, how many findings somebody would let stand or controls wait,
+    flagged case (of those that ask about its redaction, in `looks`), what was returned, for a returned one, how many findings somebody would let stand or controls wait,
     what the dependency's owner is asked for ("answers", "effects" or both), or what a draft, and what is to be marked
     as reproduced, waits for (`_next_step`)."""
 
@@ -167,15 +170,8 @@ def _by_age(row: CaseRow) -> datetime:
 
 def _arms(asker: Asker, projects: Mapping[Section, Sequence[UUID]], most: int) -> list[QuerySet[Case, Any]]:
     return [
-        _arm(name, chosen, asker, most) for name, those in projects.items() for chosen in _chosen(name, asker, those)
+        _arm(name, chosen(asker, those), asker, most) for name, those in projects.items() for chosen in _CHOSEN[name]
     ]
-
-
-def _chosen(name: Section, asker: Asker, projects: Sequence[UUID]) -> list[QuerySet[Case, Any]]:
-    """The cases of the section, together."""
-    if name in _IN_WINDOWS:
-        return [_IN_WINDOWS[name](asker, window(projects)) for window in needed_windows.WINDOWS]
-    return [_CHOSEN[name](asker, projects)]
 
 
 def _arm(name: Section, chosen: QuerySet[Case, Any], asker: Asker, most: int) -> QuerySet[Case, Any]:
@@ -206,8 +202,9 @@ def _why(name: Section, asker: Asker) -> Subquery | Value | models.Case:
     if name == "waivers":
         count = _waiting(asker).filter(case=OuterRef("pk")).order_by().values("case").annotate(count=Count("pk"))
         return Subquery(count.values(said=Cast("count", CharField())), output_field=CharField())
-    if name == "flagged":
+    if name in ("looks", "flagged"):
         standing = ReviewFlag.objects.filter(case=OuterRef("pk"), cleared_at=None).order_by("-raised_at")
+        standing = standing.filter(reason__in=OF_REDACTION) if name == "looks" else standing
         return Subquery(standing.values("reason")[:1], output_field=CharField())
     if name == "returned":
         returned = _returned(OuterRef("current_revision")).order_by("-decided_at")
@@ -264,6 +261,12 @@ def _waiting(asker: Asker) -> QuerySet[Waiver]:
     return now.filter(confirmed_at=None, ended_at=None).exclude(asked_by=asker.user)
 
 
+def _looks(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """A flag asks that somebody looks at the redaction again."""
+    asked = ReviewFlag.objects.filter(case=OuterRef("pk"), cleared_at=None, reason__in=OF_REDACTION)
+    return _flagged(asker, projects).filter(Exists(asked))
+
+
 def _expectations(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     """No expectation is approved or returned; the case has no other owner for it, and is not the person's own work."""
     user = asker.user
@@ -276,15 +279,27 @@ def _expectations(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
 
 def _returned_to(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     """The current revision is the person's and came back: their turn."""
-    own = Q(revised_by=asker.user) | Q(revised_for=asker.user)
-    return Case.objects.filter(RETURNED, own, project__in=projects, stage__in=OPEN).order_by("stage_since")
+    own = Case.objects.filter(RETURNED, revised_by=asker.user, project__in=projects, stage__in=OPEN)
+    return own.order_by("stage_since")
+
+
+def _returned_for(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """The same of what somebody else made on the person's behalf."""
+    made_for = Case.objects.filter(RETURNED, revised_for=asker.user, project__in=projects, stage__in=OPEN)
+    return made_for.exclude(revised_by=asker.user).order_by("stage_since")
 
 
 def _drafts(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     """The person's own cases that nobody reviews yet: the soonest to end first."""
-    by = Q(created_by=asker.user) | Q(on_behalf_of=asker.user)
-    own = Case.objects.filter(by, project__in=projects, stage=Stage.QUARANTINED)
+    own = Case.objects.filter(created_by=asker.user, project__in=projects, stage=Stage.QUARANTINED)
     return own.order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since")
+
+
+def _drafts_for(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
+    """The same of what somebody else captured on the person's behalf."""
+    made_for = Case.objects.filter(on_behalf_of=asker.user, project__in=projects, stage=Stage.QUARANTINED)
+    others = made_for.exclude(created_by=asker.user)
+    return others.order_by(F("evidence_expires_at").asc(nulls_last=True), "stage_since")
 
 
 def _reproductions(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
@@ -306,21 +321,21 @@ def _flagged(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case]:
     return Case.objects.filter(project__in=projects, flagged=True, stage__in=OPEN).order_by("stage_since")
 
 
-_IN_WINDOWS: Mapping[Section, Callable[[Asker, QuerySet[Case, Any]], QuerySet[Case, Any]]] = {
-    "controls": needed_windows.controls,
-    "dependencies": needed_windows.dependencies,
-}
-_CHOSEN = {
-    "uncontained": _uncontained,
-    "reviews": _reviews,
-    "waivers": _waivers,
-    "expectations": _expectations,
-    "returned": _returned_to,
-    "drafts": _drafts,
-    "reproductions": _reproductions,
-    "ready": _ready,
-    "expiring": _expiring,
-    "flagged": _flagged,
+# Several are asked apart, each of an index of its own: "either of" reads all that there are before it takes the first.
+_CHOSEN: Mapping[Section, Sequence[Callable[[Asker, Sequence[UUID]], QuerySet[Case, Any]]]] = {
+    "uncontained": [_uncontained],
+    "reviews": [_reviews],
+    "waivers": [_waivers],
+    "looks": [_looks],
+    "expectations": [_expectations],
+    "controls": needed_windows.CONTROLS,
+    "dependencies": needed_windows.DEPENDENCIES,
+    "returned": [_returned_to, _returned_for],
+    "drafts": [_drafts, _drafts_for],
+    "reproductions": [_reproductions],
+    "ready": [_ready],
+    "expiring": [_expiring],
+    "flagged": [_flagged],
 }
 _UNCONTAINED = Q(security_incident=True, contained_at=None)
 _EXPECTATION_WAITS = Q(

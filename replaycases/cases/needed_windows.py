@@ -7,6 +7,7 @@ would have to look for it in the list of cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -34,12 +35,9 @@ def _reproduced(projects: Sequence[UUID]) -> QuerySet[Case, Any]:
     return newest.order_by("-stage_since").values("pk")[:WINDOW]
 
 
-WINDOWS: tuple[Window, ...] = (_approved, _reproduced)
-
-
-def controls(asker: Asker, those: QuerySet[Case, Any]) -> QuerySet[Case, Any]:
+def _controls(window: Window, asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case, Any]:
     """A control of the current revision is not approved; neither it nor the case is the person's own work."""
-    return decisions.not_work_of(asker.user, Case.objects.filter(Exists(_unapproved(asker)), pk__in=those))
+    return decisions.not_work_of(asker.user, Case.objects.filter(Exists(_unapproved(asker)), pk__in=window(projects)))
 
 
 def how_many_controls(asker: Asker) -> Subquery:
@@ -53,10 +51,10 @@ def _unapproved(asker: Asker) -> QuerySet[Control]:
     return others.filter(~Exists(approved))
 
 
-def dependencies(asker: Asker, those: QuerySet[Case, Any]) -> QuerySet[Case, Any]:
+def _dependencies(window: Window, asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case, Any]:
     """What is said last of the current revision leaves open what the fixture does not hold. Asked of those who may read
     it, which everybody may once its expectation is approved, and whose work it is not."""
-    cases = Case.objects.filter(pk__in=those, expectation_approved=True).alias(**_said())
+    cases = Case.objects.filter(pk__in=window(projects), expectation_approved=True).alias(**_said())
     return decisions.not_work_of(asker.user, cases.filter(_ANSWERS | _EFFECTS))
 
 
@@ -81,3 +79,6 @@ _EFFECTS = (
     & ~Q(current_revision__unstated_tools=[])
     & (Q(no_effect_confirmed=None) | Q(no_effect_confirmed=False))
 )
+_WINDOWS: tuple[Window, ...] = (_approved, _reproduced)
+CONTROLS = tuple(partial(_controls, window) for window in _WINDOWS)
+DEPENDENCIES = tuple(partial(_dependencies, window) for window in _WINDOWS)
