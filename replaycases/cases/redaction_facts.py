@@ -18,8 +18,10 @@ from replaycases.cases.models import (
     FixtureRevision,
     Implementation,
     Provenance,
+    Redaction,
     Run,
 )
+from replaycases.cases.redaction_descent import Descent, Descents, looks_at, source_in
 from replaycases.redaction.scan import DETECTORS_VERSION
 
 
@@ -37,8 +39,19 @@ class RedactionFacts:
     def source(self, revision: FixtureRevision) -> FixtureRevision | None:
         """The other revision that it was made of by replacing what was found; None for one made by hand. It stays so
         when somebody looks at the revision again."""
-        named = [row.source for row in reversed(self._rows[revision.pk]) if row.source_id != revision.pk]
-        return next((source for source in named if source is not None), None)
+        return source_in(self._rows[revision.pk])
+
+    def descent(self, revision: FixtureRevision) -> Descent | None:
+        """The raw revision that it was made of, also where it was edited by hand since; None where nothing was ever
+        redacted on the way to it. One query for all cases, where any was edited."""
+        made = self.source(revision)
+        if not self._is_edited(revision):
+            return None if made is None else Descent(raw=made, redacted=revision)
+        return self._descents[revision.case_id].of(revision)
+
+    def _is_edited(self, revision: FixtureRevision) -> bool:
+        """Whether earlier revisions may tell more of where it comes from."""
+        return (self.source(revision) or revision).number > 1
 
     def outrun(self, looked: Any) -> str:
         """Why it says too little today: another policy is in force, the detectors are newer, or people decided
@@ -75,13 +88,23 @@ class RedactionFacts:
         return found
 
     @cached_property
+    def _descents(self) -> Mapping[UUID, Descents]:
+        current = (case.current_revision for case in self._cases)
+        cases = {one.case_id for one in current if one is not None and self._is_edited(one)}
+        looks: defaultdict[UUID, list[Redaction]] = defaultdict(list)
+        for look in looks_at(cases):
+            looks[look.revision.case_id].append(look)
+        return {case: Descents(looks[case]) for case in cases}
+
+    @cached_property
     def _runs(self) -> list[Run]:
         revisions = [case.current_revision for case in self._cases if case.current_revision]
-        sources = [source for revision in revisions if (source := self.source(revision))]
+        descents = [descent for revision in revisions if (descent := self.descent(revision))]
+        replayed = [*revisions, *(one for descent in descents for one in (descent.raw, descent.redacted))]
         affected = [side for case in self._cases if (side := _affected(case))]
         runs = Run.objects.filter(
             project__in={case.project_id for case in self._cases},
-            run_set__fixture_hash__in={one.fixture_hash for one in (*revisions, *sources)},
+            run_set__fixture_hash__in={one.fixture_hash for one in replayed},
             run_set__implementation__digest__in={side.digest for side in affected},
         )
         rows = runs.select_related("run_set__implementation", "run_set__voided_by").order_by("number")

@@ -22,6 +22,7 @@ from replaycases.cases import (
     intake,
     jobs,
     lifecycle,
+    needs,
     raw_reads,
     redacting,
     redaction_policies,
@@ -41,6 +42,8 @@ from replaycases.cases.models import (
     DecisionKind,
     DecisionOutcome,
     FlagReason,
+    Notification,
+    NotificationKind,
     OutcomeType,
     Redaction,
     RedactionRule,
@@ -49,6 +52,7 @@ from replaycases.cases.models import (
     Waiver,
 )
 from replaycases.cases.policies import InvalidTransition, SeenAnother
+from replaycases.cases.redaction_facts import RedactionFacts
 from replaycases.redaction.places import Place
 from tests import factories, in_process
 
@@ -174,6 +178,17 @@ def test_an_edited_redaction_is_looked_at_again_for_what_was_replaced(of: factor
     document["input"]["message"] += f" or {MAIL}"
     intake.add_revision(of.responder, case=case, fixture=json.dumps(document).encode())
     assert [one["detector"] for one in newest(case).open] == ["residual:original"]
+
+
+def test_raw_evidence_that_comes_after_a_redaction_is_held_against_nothing_before_it(of: factories.People) -> None:
+    case = redacted(of)
+    data = factories.fixture(input={"message": TEXT, "more": "new"})
+    intake.add_revision(of.responder, case=case, fixture=data)
+    redacting.redact(of.responder, case=factories.fresh(case), seen_revision=3)
+    case = factories.fresh(case)
+    descent = RedactionFacts([case]).descent(factories.revision(case))
+    assert descent is not None
+    assert (descent.raw.number, descent.redacted.number) == (3, 4)
 
 
 def test_where_nothing_had_to_go_the_revision_stays_and_is_noted_as_read(of: factories.People) -> None:
@@ -391,6 +406,44 @@ def test_an_outrun_finding_is_not_waived(of: factories.People) -> None:
     redacting.redact(of.responder, case=case, seen_revision=1)
     with pytest.raises(InvalidTransition, match="outrun"):
         waivers.ask(of.privacy, redaction=looked, findings=[looked.open[0]["finding"]], reason="Made up.", until=soon())
+
+
+def let_stand(of: factories.People) -> Waiver:
+    """Of an approved case, for three days."""
+    case = raw(of)
+    waiver = waivers.confirm(of.security, waiver=ask(of, case))
+    factories.approve_redaction(of, case)
+    return waiver
+
+
+def test_who_asked_who_agreed_and_privacy_reviewers_are_told_once_before_a_waiver_ends(of: factories.People) -> None:
+    waiver, another = let_stand(of), second_reviewer(of)
+    assert [waivers.look(), waivers.look()] == [1, 0]
+    told = Notification.objects.filter(kind=NotificationKind.WAIVER_ENDS)
+    assert {one.user for one in told} == {of.privacy, of.security, another}
+    assert "RC-1: the waiver of a finding (e-mail) ends on" in told[0].text
+    assert waiver.case.flags.count() == 0
+
+
+def test_a_case_whose_waiver_has_ended_is_flagged_once_and_privacy_reviewers_see_it(of: factories.People) -> None:
+    case = let_stand(of).case
+    with time_machine.travel(timezone.now() + timedelta(days=4), tick=False):
+        assert [waivers.look(), waivers.look()] == [1, 0]
+        assert [flag.reason for flag in case.flags.all()] == [FlagReason.WAIVER_ENDED]
+        assert "Open findings in revision 1: 1 e-mail" in refused_re_review(of.privacy, case)
+        assert [(row.readable_id, row.why) for row in needs.of(of.privacy).lists["looks"]] == [("RC-1", "waiver_ended")]
+
+
+def test_a_case_whose_waiver_somebody_ended_is_flagged(of: factories.People) -> None:
+    waiver = let_stand(of)
+    waivers.end(of.privacy, waiver=waiver)
+    assert [flag.reason for flag in waiver.case.flags.all()] == [FlagReason.WAIVER_ENDED]
+
+
+def test_a_waiver_that_ends_in_review_flags_nothing(of: factories.People) -> None:
+    case = raw(of)
+    waivers.end(of.privacy, waiver=waivers.confirm(second_reviewer(of), waiver=ask(of, case)))
+    assert case.flags.count() == 0
 
 
 # --- policies -------------------------------------------------------------------------------------------------------

@@ -210,6 +210,45 @@ def test_a_later_revision_made_by_hand_is_red_itself(of: People, raw: Case, itse
     assert (found.state, found.detail.startswith("agent 7 is not red")) == ("unsatisfied", True)
 
 
+def test_a_redacted_revision_that_was_edited_by_hand_does_what_the_raw_one_did(of: People, redacted: Case) -> None:
+    did(of, redacted, 1, "x", "x")
+    did(of, redacted, 2, "x", "x")
+    edited = with_revision(of, redacted, fixture("s-8", "s-9"), source=None)
+    assert equivalent(of, edited).detail.startswith("agent 7 has 0 results on revision 3")
+    did(of, edited, 3, "y", "y")
+    found = equivalent(of, edited)
+    assert found.detail.startswith("The redacted revision shows another behaviour than revision 1")
+    assert found.remedy.startswith("Undo what was edited by hand")
+    again = with_revision(of, edited, fixture("s-7", "s-7"), source=None)
+    did(of, again, 4, "x", "x")
+    assert equivalent(of, again).detail.startswith("agent 7 does on revision 4 what it did on revision 1")
+
+
+def test_what_is_redacted_of_an_edited_redaction_does_what_the_raw_one_did(of: People, redacted: Case) -> None:
+    did(of, redacted, 1, "x", "x")
+    edited = with_revision(of, redacted, fixture("s-8", "s-9"), source=None)
+    did(of, edited, 3, "y", "y")
+    again = with_revision(of, edited, fixture("s-6", "s-9"), source=factories.revision(edited))
+    did(of, again, 4, "y", "y")
+    found = equivalent(of, again)
+    assert (found.state, "another behaviour than revision 1" in found.detail) == ("unsatisfied", True)
+
+
+def test_only_other_expectations_of_a_redacted_revision_ask_it_to_be_the_same_and_them_to_be_red(
+    of: People, redacted: Case
+) -> None:
+    document = json.loads(fixture("s-9", "s-9"))
+    document["expected"]["prohibited_claims"][0]["statement"] = "A refund that nobody made is told as made."
+    edited = with_revision(of, redacted, json.dumps(document).encode(), source=None)
+    did(of, edited, 1, "x", "x")
+    assert equivalent(of, edited).detail.startswith("agent 7 has 0 results on revision 2")
+    did(of, edited, 2, "x", "x")
+    assert equivalent(of, edited).detail == "agent 7 was not replayed on this revision."
+    jobs.request_comparison(of.engineer, revision=factories.revision(edited), old=edited.provenance.affected, new=None)
+    in_process.replay_all()
+    assert equivalent(of, edited).detail.startswith("agent 7 does on revision 2 what it did on revision 1")
+
+
 def test_a_redacted_revision_stays_one_when_somebody_looks_at_it_again(of: People, redacted: Case) -> None:
     did(of, redacted, 1, "x", "x")
     did(of, redacted, 2, "y", "y")
