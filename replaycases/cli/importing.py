@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from replaycases.cli import run_list
 from replaycases.cli.completeness import as_json, lines
 from replaycases.cli.output import complain, say, say_findings, say_json, short, write_file
 from replaycases.cli.reading import INVALID, USAGE, Refused, read_bytes, read_json
@@ -19,7 +20,7 @@ from replaycases.fixture.findings import FixtureInvalid
 from replaycases.importers.completeness import Report
 from replaycases.importers.findings import ImportRefused
 from replaycases.importers.otlp.envelope import together
-from replaycases.importers.registry import Imported, formats, open_recording, report_on, to_case
+from replaycases.importers.registry import Imported, Recording, formats, open_recording, report_on, to_case
 from replaycases.importers.supplied import Supplied, supplied_from
 
 _FLAGS = ("case_id", "incident_id", "frozen_at", "run", "horizon_after", "horizon_at_call")
@@ -69,7 +70,9 @@ def run(options: argparse.Namespace) -> int:
         data = read_bytes(options.file)
         if options.more:
             data = together([data, *map(read_bytes, options.more)])
-        recorded = open_recording(data, format=options.format).read(supplied.run)
+        recording = open_recording(data, format=options.format)
+        _require_choice(options, recording, supplied.run)
+        recorded = recording.read(supplied.run)
         if options.report:
             _say_report(options, report_on(recorded, supplied))
             return 0
@@ -87,6 +90,13 @@ def run(options: argparse.Namespace) -> int:
         say_json(imported.document)
     _report(options, imported)
     return 0
+
+
+def _require_choice(options: argparse.Namespace, recording: Recording, run: int | None) -> None:
+    """A file of several runs is answered with the list of them, until one is chosen."""
+    if run is None and len(recording.runs) > 1:
+        says = f"{options.file}: holds {len(recording.runs)} runs: choose one with --run N"
+        raise Refused(INVALID, "\n".join([says, *run_list.lines(recording)]))
 
 
 def _supplied(options: argparse.Namespace) -> Supplied:

@@ -52,6 +52,21 @@ def test_what_the_recording_lacks_goes_to_standard_error_beside_a_draft(command:
     assert "s3cret" not in err
 
 
+@pytest.mark.parametrize("flags", [(), ("--report",), ("--report", "--json")])
+def test_a_file_of_several_runs_lists_them(command: Command, tmp_path: Path, flags: tuple[str, ...]) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps([RUN, {"messages": RUN["messages"][:2] + RUN["messages"][-1:]}, *[RUN] * 21]))
+    code, out, err = command("import", path, *flags)
+    first, *listed = err.splitlines()
+    assert (code, out, "23 runs" in first, "--run" in first) == (10, "", True, True)
+    assert len(listed) == 21
+    assert listed[0] == "  | run 0: no time, 2 model calls, 1 tool call"
+    assert listed[1] == "  | run 1: no time, 1 model call, 0 tool calls"
+    assert listed[20] == "  | and 3 more, to run 22"
+    assert "s3cret" not in err
+    assert command("import", path, "--run", "1", "--report")[0] == 0
+
+
 def test_what_no_file_holds_is_asked_for(command: Command, recording: Path) -> None:
     code, out, err = command("import", recording)
     assert (code, out) == (10, "")
