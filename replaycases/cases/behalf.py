@@ -20,6 +20,8 @@ def require_member(project: Project, actor: User, behalf: User | None) -> None:
         return
     if behalf == actor:
         raise ValidationError({"on_behalf_of": "You need not name yourself: what you do is yours anyway."})
+    if not behalf.is_active:
+        raise ValidationError({"on_behalf_of": f"{behalf} is not active."})
     if not access.roles_of(behalf, project):
         raise ValidationError({"on_behalf_of": f"{behalf} is not a member of project {project.key}."})
 

@@ -119,8 +119,9 @@ def why_not_answer(owner: User | Team, project: Project) -> str:
     """Why nobody could be asked if this person or team answered for something in the project; "" if somebody can. The
     same rule as `CaseOwner.objects.askable`."""
     if isinstance(owner, User):
-        member = owner.is_active and Membership.objects.filter(user=owner, project=project).exists()
-        return "" if member else f"{owner} is not a member of project {project.key}."
+        if not Membership.objects.filter(user=owner, project=project).exists():
+            return f"{owner} is not a member of project {project.key}."
+        return "" if owner.is_active else f"{owner} is not active."
     if owner.project_id != project.pk:
         return f"This is no team of project {project.key}."
     members = owner.members.filter(is_active=True, memberships__project=project)

@@ -214,14 +214,14 @@ def test_whoever_is_not_in_the_project_owns_nothing_in_it(case: Case, responder:
     other = factories.project("OTHER")
     gone = factories.person(case.project, Role.QA)
     User.objects.filter(pk=gone.pk).update(is_active=False)
-    strangers = (
-        factories.person(other, Role.QA),
-        User.objects.get(pk=gone.pk),
-        Team.objects.create(project=other, name="Theirs"),
-        Team.objects.create(project=case.project, name="Nobody"),
-    )
-    for stranger in strangers:
-        with pytest.raises(ValidationError) as refused:
+    strangers = {
+        factories.person(other, Role.QA): "is not a member of project",
+        User.objects.get(pk=gone.pk): "is not active",
+        Team.objects.create(project=other, name="Theirs"): "no team of project",
+        Team.objects.create(project=case.project, name="Nobody"): "no members",
+    }
+    for stranger, why in strangers.items():
+        with pytest.raises(ValidationError, match=why) as refused:
             details.set_owners(responder, case=case, owners={Boundary.WORKFLOW: stranger})
         assert list(refused.value.message_dict) == ["workflow"]
     assert not CaseOwner.objects.exists()
