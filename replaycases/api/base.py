@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from django.conf import settings
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.db.models import Field, Model
 from django.http import HttpResponse
+from django.utils.timezone import is_naive
 from rest_framework.authentication import SessionAuthentication
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.fields import ListField
 from rest_framework.pagination import CursorPagination
 from rest_framework.permissions import IsAuthenticated
@@ -48,6 +52,28 @@ class NewestFirst(CursorPagination):
         if asked and not (asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked)):
             raise ValidationError({"page_size": [f"Say a whole number from 1 to {self.max_page_size}."]})
         return super().get_page_size(request)
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
+        """A cursor that none of our pages gave out is a 400 too."""
+        try:
+            cursor = self.decode_cursor(request)
+            if cursor is not None and cursor.position is not None:
+                self._require_position(queryset.model, str(cursor.position))
+        except (NotFound, DjangoValidationError, ValueError, OverflowError):
+            unreadable = "This is no cursor of this list. Take `next` as it stands, or begin without one."
+            raise ValidationError({"cursor": [unreadable]}) from None
+        return super().paginate_queryset(queryset, request, view)
+
+    def _require_position(self, model: type[Model], position: str) -> None:
+        """Raise one of the above unless it is a value of the column that the list is ordered by."""
+        column = self.ordering[0].removeprefix("-")
+        field = model._meta.pk if column == "pk" else model._meta.get_field(column)
+        assert isinstance(field, Field)
+        value = field.to_python(position)
+        if "\0" in position or (isinstance(value, datetime) and is_naive(value)):
+            raise ValueError(column)
+        if isinstance(value, datetime):
+            value.astimezone(UTC)  # an instant that no calendar has is an OverflowError
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)

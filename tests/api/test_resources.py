@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -403,6 +404,22 @@ def test_lists_are_filtered_and_walked_by_cursor(api: APIClient, comparison: Com
 @pytest.mark.parametrize("query", ["?state=bogus", "?number=x", "?project=%00"])
 def test_a_filter_that_is_not_known_is_bad(api: APIClient, project: Project, query: str) -> None:
     assert api.get(f"/api/v1/runs/{query}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("runs", "o=-1"),
+        ("runs", "p=abc"),
+        ("runs", "p=0001-01-01"),
+        ("runs", "p=0001-01-01 00:00:00%2B14:00"),
+        ("audit-events", "p=abc"),
+        ("projects", "p=%00"),
+    ],
+)
+def test_a_cursor_that_no_page_gave_out_is_bad(api: APIClient, project: Project, name: str, said: str) -> None:
+    answer = api.get(f"/api/v1/{name}/", {"cursor": b64encode(said.encode()).decode()})
+    assert (answer.status_code, "cursor" in answer.content.decode()) == (400, True)
 
 
 def test_a_larger_list_costs_no_more_queries(
