@@ -41,7 +41,7 @@ BY_PEOPLE = (
     FlagReason.SCHEMA_BUMPED,
 )
 # What asks for another look at the redaction.
-OF_REDACTION = frozenset({FlagReason.POLICY_CHANGED})
+OF_REDACTION = frozenset({FlagReason.POLICY_CHANGED, FlagReason.WAIVER_ENDED})
 # The schema that a recording may have without being asked about again, and those that came after it.
 FIRST_BUMPED_FROM = "2.0"
 NEWER_SCHEMAS = VERSIONS[VERSIONS.index(FIRST_BUMPED_FROM) + 1 :]

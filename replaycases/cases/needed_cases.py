@@ -102,9 +102,9 @@ COLUMNS = (
 @dataclass(frozen=True, kw_only=True)
 class CaseRow:
     """One case of a list. `own_work`: the person captured or edited it. `why` is the newest open flag's reason, for a
-    flagged case (of those that ask about its redaction, in `looks`), what was returned, for a returned one, how many findings somebody would let stand or controls wait,
-    what the dependency's owner is asked for ("answers", "effects" or both), or what a draft, and what is to be marked
-    as reproduced, waits for (`_next_step`)."""
+    flagged case (of those that ask about its redaction, in `looks`), what was returned, for a returned one, how many
+    findings somebody would let stand or controls wait, what the dependency's owner is asked for ("answers", "effects"
+    or both), or what a draft, and what is to be marked as reproduced, waits for (`_next_step`)."""
 
     readable_id: str
     title: str

@@ -21,6 +21,7 @@ from replaycases.cases import (
     purging,
     trace_buffer,
     trace_captures,
+    waivers,
 )
 
 
@@ -37,6 +38,7 @@ def sweep() -> None:
 @shared_task(name="cases.warn_of_ends")  # type: ignore[untyped-decorator]
 def warn_of_ends() -> None:
     expiry.look()
+    waivers.look()
 
 
 @shared_task(name="cases.destroy_what_ended")  # type: ignore[untyped-decorator]

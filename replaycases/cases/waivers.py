@@ -1,4 +1,8 @@
-"""Findings that may stand as they are: one person says why and until when, a second one agrees."""
+"""Findings that may stand as they are: one person says why and until when, a second one agrees.
+
+People are told before one ends. Once it has, or was ended, what it let stand is open again: a case that is approved, or
+stands in a lane, is flagged.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,41 @@ from datetime import datetime, timedelta
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import CONFIRMS_WAIVERS, WAIVES
-from replaycases.cases import decisions, events, policies, reading, redaction_rows, redaction_scans
-from replaycases.cases.models import Case, Redaction, Waiver
+from replaycases.cases import (
+    beats,
+    decisions,
+    events,
+    flags,
+    policies,
+    reading,
+    recipients,
+    redaction_rows,
+    redaction_scans,
+)
+from replaycases.cases.models import (
+    Case,
+    FlagReason,
+    LaneEntry,
+    Notification,
+    NotificationKind,
+    Redaction,
+    ReviewFlag,
+    Waiver,
+)
 from replaycases.cases.policies import InvalidTransition
+from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.record import TOO_MANY
 from replaycases.redaction.report import place_of
 
 LONGEST_DAYS = 90
+WARNED = timedelta(days=7)
+"""How long before its end people are told of it."""
 ONE_BY_ONE = frozenset({"secret", "blind"})
 """Kinds that are never waived together with others: each needs a reason of its own."""
 
@@ -86,7 +113,67 @@ def end(actor: User, *, waiver: Waiver) -> Waiver:
         waiver.ended_by, waiver.ended_at = actor, timezone.now()
         waiver.save(update_fields=["ended_by", "ended_at"])
         _event(actor, waiver, "waiver.ended")
+        if waiver.confirmed_at is not None:
+            _flag(waiver)
     return waiver
+
+
+def look() -> int:
+    """Tell of the waivers that end within WARNED, each once, and flag the cases in which one has ended since. Returns
+    how many were told of or flagged."""
+    now = timezone.now()
+    given = Waiver.objects.filter(redaction_rows.given(), case__stage__in=policies.REVIEWED)
+    given = given.select_related("case__project", "case__current_revision").order_by("until")
+    ending = given.filter(until__gt=now, until__lte=now + WARNED)
+    answered = ReviewFlag.objects.filter(case=OuterRef("case"), reason=FlagReason.WAIVER_ENDED)
+    ended = given.filter(~Exists(answered.filter(raised_at__gte=OuterRef("until"))), until__lte=now)
+    return beats.each(ending, _warn) + beats.each(ended, _flag_ended)
+
+
+def _warn(waiver: Waiver) -> int:
+    people = {waiver.asked_by_id, *([waiver.confirmed_by_id] if waiver.confirmed_by_id else [])}
+    case, key = waiver.case, f"waiver:{waiver.pk}"
+    if not _lets_stand(waiver) or Notification.objects.filter(case=case, key=key).exists():
+        return 0
+    recipients.notify(
+        recipients.still_members(case, people) | recipients.with_role(case, WAIVES),
+        case=case,
+        kind=NotificationKind.WAIVER_ENDS,
+        occasion=key,
+        text=f"{case.readable_id}: the waiver of a finding ({kind_word(waiver.kind)}) ends on {_day(waiver.until)}.",
+    )
+    return 1
+
+
+@transaction.atomic
+def _flag_ended(waiver: Waiver) -> int:
+    waiver.case = policies.locked(waiver.case)
+    return _flag(waiver)
+
+
+def _flag(waiver: Waiver) -> int:
+    """1 where the case, which is locked, is flagged for it now. What is in review is asked for by a gate."""
+    case = waiver.case
+    asked = case.flags.filter(reason=FlagReason.WAIVER_ENDED, cleared_at=None).exists()
+    if asked or not (case.stage in policies.APPROVED or case.lane) or not _lets_stand(waiver):
+        return 0
+    detail = f"A finding ({kind_word(waiver.kind)}) stands open since the end of its waiver, {_day(waiver.until)}."
+    if waiver.ended_at is not None:
+        detail = f"A finding ({kind_word(waiver.kind)}) stands open: its waiver was ended."
+    flags.raise_flag(None, case=case, reason=FlagReason.WAIVER_ENDED, detail=detail)
+    return 1
+
+
+def _lets_stand(waiver: Waiver) -> bool:
+    """Whether it is about a finding of the current revision, or of one that stands in a lane."""
+    inside = LaneEntry.objects.filter(case=waiver.case, left_at=None).values_list("revision", flat=True)
+    revisions = [pk for pk in (*inside, waiver.case.current_revision_id) if pk is not None]
+    looked = redaction_rows.newest_of(revisions)
+    return any(found["finding"] == waiver.finding for one in looked.values() for found in one.open)
+
+
+def _day(at: datetime) -> str:
+    return f"{at:%-d %b %Y}"
 
 
 def why_not_confirm(actor: User, waiver: Waiver) -> str:

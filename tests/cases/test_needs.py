@@ -93,7 +93,7 @@ def in_hours(hours: int) -> Any:
         (Role.ADMINISTRATOR, set()),
         (Role.RESPONDER, {"returned", "drafts", "reproductions", "expiring"}),
         (Role.WORKFLOW_ENGINEER, {"returned", "reproductions"}),
-        (Role.PRIVACY_REVIEWER, {"reviews", "waivers", "controls", "returned", "expiring"}),
+        (Role.PRIVACY_REVIEWER, {"reviews", "waivers", "looks", "controls", "returned", "expiring"}),
         (Role.SECURITY_OWNER, {"uncontained", "waivers", "expiring"}),
         (Role.INCIDENT_OWNER, {"expectations", "flagged"}),
         (Role.DEPENDENCY_OWNER, {"dependencies"}),

@@ -180,6 +180,48 @@ def test_an_edited_redaction_is_looked_at_again_for_what_was_replaced(of: factor
     assert [one["detector"] for one in newest(case).open] == ["residual:original"]
 
 
+OWNED = {"owner_email": MAIL, "requester_email": MAIL}
+
+
+def edited(of: factories.People, change: dict[str, str]) -> Case:
+    """A redacted revision in which somebody writes other values by hand."""
+    case = factories.in_review(of, factories.fixture(input=OWNED))
+    redacting.redact(of.responder, case=case, seen_revision=1)
+    document = json.loads(evidence.read(factories.revision(factories.fresh(case)).payload))
+    document["input"] |= change
+    intake.add_revision(of.responder, case=factories.fresh(case), fixture=json.dumps(document).encode())
+    return factories.fresh(case)
+
+
+def test_an_edit_by_hand_that_loses_a_relation_is_in_the_way_and_stays_so_when_it_is_redacted_or_looked_at_again(
+    of: factories.People,
+) -> None:
+    case = edited(of, {"requester_email": "somebody.else@shop.example"})
+    [lost] = redaction_scans.record_of(newest(case)).lost
+    assert lost.sentence == "the same e-mail stands at /input/owner_email and /input/requester_email"
+    assert "residual" in blocking(case, of)
+    redacting.look_again(of.responder, case=case, seen_revision=3)
+    assert newest(case).lost == 1
+    redacting.redact(of.responder, case=case, seen_revision=3)
+    assert newest(case).lost == 1
+
+
+def test_an_edit_by_hand_that_keeps_the_relations_says_so(of: factories.People) -> None:
+    looked = newest(edited(of, {"note": "new"}))
+    assert (looked.source, looked.lost, looked.facts) == (None, 0, 1)
+
+
+def test_an_edit_by_hand_after_the_raw_evidence_is_destroyed_needs_people_to_say_that_relations_hold(
+    of: factories.People,
+) -> None:
+    case = edited(of, {"note": "new"})
+    source = factories.revision(case).case.revisions.get(number=1)
+    evidence.destroy(source.payload)
+    redacting.look_again(of.responder, case=case, seen_revision=3)
+    assert [one["detector"] for one in newest(case).open] == ["blind:relations not compared"]
+    assert "residual" in blocking(factories.fresh(case), of)
+
+
 def test_raw_evidence_that_comes_after_a_redaction_is_held_against_nothing_before_it(of: factories.People) -> None:
     case = redacted(of)
     data = factories.fixture(input={"message": TEXT, "more": "new"})

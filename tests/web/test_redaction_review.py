@@ -28,6 +28,7 @@ from replaycases.cases import (
     redaction_rules,
     redaction_scans,
     seen_spans,
+    waivers,
 )
 from replaycases.cases.models import Case, Decision, Payload, Redaction, RedactionRule, RuleAction, Stage, Waiver
 from replaycases.redaction.manual import mac
@@ -481,6 +482,20 @@ def test_a_finding_is_waived_by_one_person_and_a_second_one_who_agrees(
     assert "finding is open" not in told(asking.get(PAGE))
     assert asking.post(f"/cases/RC-1/waivers/{waiver.pk}/ending/").status_code == 302
     assert "1 finding is open." in told(asking.get(PAGE))
+
+
+def test_where_a_waiver_of_what_is_approved_has_ended_the_page_says_the_way(of: factories.People) -> None:
+    case = factories.in_review(of, factories.fixture(input={"message": f"write to {MAIL}"}))
+    found = looked(case).open[0]["finding"]
+    until = timezone.now() + timedelta(days=3)
+    waiver = waivers.ask(of.privacy, redaction=looked(case), findings=[found], reason="It is ours.", until=until)[0]
+    waivers.confirm(of.security, waiver=waiver)
+    factories.approve_redaction(of, case)
+    with time_machine.travel(until + timedelta(minutes=1), tick=False):
+        raw_reads.begin(of.privacy, case=case, reason="To look at it.")
+        text = told(client_of(of.privacy).get(PAGE))
+    assert "its time is over" in text
+    assert "Send the case back to review: there it is replaced, or waived." in text
 
 
 def test_a_finding_is_marked_only_where_the_raw_revision_has_its_value(of: factories.People, made: Case) -> None:

@@ -24,6 +24,7 @@ class NotificationKind(models.TextChoices):
     DECIDED = "decided", "What you proposed was decided"
     VERDICT_CHANGED = "verdict_changed", "A verdict changed"
     FLAGGED = "flagged", "A case must be reviewed again"
+    WAIVER_ENDS = "waiver_ends", "A waiver of a finding ends soon"
     FINDING_REPORTED = "finding_reported", "A finding was reported"
 
 

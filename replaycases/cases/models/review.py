@@ -52,6 +52,7 @@ class FlagReason(models.TextChoices):
     DRIFTED = "drifted", "A probe found drift"
     REVIEW_DATE_PASSED = "review_date_passed", "The review date passed"
     DEMOTION_ENDED = "demotion_ended", "The time of a demotion ended"
+    WAIVER_ENDED = "waiver_ended", "A waiver of a finding ended"
 
 
 class ReviewFlag(models.Model):

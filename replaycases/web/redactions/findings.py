@@ -10,7 +10,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from replaycases.accounts.models import User
-from replaycases.cases import waivers
+from replaycases.cases import policies, waivers
 from replaycases.cases.models import Case, FixtureRevision, Redaction, RedactionRule, Waiver
 from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.placed import UNFIT
@@ -26,7 +26,7 @@ KEPT_SHOWN = 100
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """An open finding. `line` is the row that shows it, None where none does; `waiver` the one that is asked for or
-    holds, `waived` whether it counts."""
+    holds, `waived` whether it counts. `approved`: the case is not in review, where one can be asked for."""
 
     number: int
     index: int
@@ -36,6 +36,7 @@ class Finding:
     seen: bool
     waiver: Waiver | None
     why_not_confirm: str
+    approved: bool = False
 
     @property
     def kind(self) -> str:
@@ -51,7 +52,7 @@ class Finding:
 
     @property
     def needs(self) -> str:
-        return told.needs(self.one.kind, self.one.detector, self.one.certainty)
+        return told.needs(self.one.kind, self.one.detector, self.one.certainty, in_review=not self.approved)
 
     @property
     def waived(self) -> bool:
@@ -61,6 +62,11 @@ class Finding:
     def over(self) -> bool:
         """Whether the time of its waiver has passed."""
         return self.waiver is not None and self.waiver.until <= timezone.now()
+
+    @property
+    def needs_somebody(self) -> bool:
+        """Whether no waiver is asked for or holds."""
+        return self.waiver is None or self.over
 
     @property
     def unfit(self) -> bool:
@@ -102,7 +108,7 @@ def listed(
     """Every open finding, those that no waiver covers first. One query, and two for each waiver that waits."""
     waived = _waivers(case)
     found = [
-        _finding(read, at, seen, number, index, one, waived.get(_key(redaction, index)), user)
+        _finding(read, at, seen, number, index, one, waived.get(_key(redaction, index)), user, case)
         for index, (number, one) in enumerate(_numbered(read))
     ]
     return sorted(found, key=lambda finding: finding.waived)
@@ -117,6 +123,7 @@ def _finding(
     one: Open,
     waiver: Waiver | None,
     user: User,
+    case: Case,
 ) -> Finding:
     line = at.get(number)
     waits = waiver is not None and waiver.confirmed_at is None
@@ -129,6 +136,7 @@ def _finding(
         seen=number in seen,
         waiver=waiver,
         why_not_confirm=waivers.why_not_confirm(user, waiver) if waiver is not None and waits else "",
+        approved=case.stage in policies.APPROVED,
     )
 
 

@@ -34,8 +34,10 @@ def path(names: tuple[str, ...]) -> str:
     return " ".join(f"in {word}" for word in reversed(words))
 
 
-def needs(kind_of: str, detector: str, certainty: str) -> str:
+def needs(kind_of: str, detector: str, certainty: str, *, in_review: bool = True) -> str:
     """What an open finding asks of a reviewer."""
+    if not in_review:
+        return "It stands open in what is approved. Send the case back to review: there it is replaced, or waived."
     if detector == UNFIT:
         return "A rule does not fit any more, or cannot be carried out. Take it back."
     if kind_of == "blind":
