@@ -20,6 +20,7 @@ from replaycases.cases.models import (
     Comparison,
     Control,
     Decision,
+    DependencyStatement,
     FixtureRevision,
     GraderFinding,
     Implementation,
@@ -196,6 +197,12 @@ class FlagFilter(OfCase):
     class Meta:
         model = ReviewFlag
         fields = ["project", "case", "reason", "open"]
+
+
+class DependencyStatementFilter(OfCase):
+    class Meta:
+        model = DependencyStatement
+        fields = ["project", "case", "revision", "acceptance"]
 
 
 class ClosingFilter(OfCase):

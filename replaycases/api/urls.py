@@ -37,6 +37,7 @@ from replaycases.api.views.redactions import (
 from replaycases.api.views.reviewing import (
     ClosingItemViewSet,
     DecisionViewSet,
+    DependencyStatementViewSet,
     FlagViewSet,
     GraderFindingViewSet,
     ProposalViewSet,
@@ -64,6 +65,7 @@ RESOURCES: dict[str, type[ApiViewSet]] = {
     "waivers": WaiverViewSet,
     "comments": CommentViewSet,
     "decisions": DecisionViewSet,
+    "dependency-statements": DependencyStatementViewSet,
     "proposals": ProposalViewSet,
     "flags": FlagViewSet,
     "closing-steps": ClosingItemViewSet,

@@ -21,6 +21,7 @@ from replaycases.cases.models import (
     FixtureRevision,
     Redaction,
     StatementEdit,
+    Waiver,
 )
 
 REPLACED = "took the place of what was approved."
@@ -104,6 +105,17 @@ def standing(case: Case) -> dict[str, Decision]:
     """The approvals of the case that stand, by kind; those of controls apart. One query."""
     approved = Decision.objects.filter(case=case, outcome=DecisionOutcome.APPROVED, voided_at=None, control=None)
     return {decision.kind: decision for decision in approved.select_related("decided_by", "revision")}
+
+
+def waivers_of(given: Decision) -> list[Waiver]:
+    """The waivers that held when the redaction was approved, of what was found then. One query, or none where the
+    case's were read before."""
+    looked, at = given.redaction, given.decided_at
+    if looked is None:
+        return []
+    found = {one["finding"] for one in looked.open}
+    confirmed = [one for one in given.case.waivers.all() if one.confirmed_at and one.confirmed_at <= at < one.until]
+    return [one for one in confirmed if one.finding in found and (one.ended_at is None or one.ended_at > at)]
 
 
 def last_approval(actor: User, revision: FixtureRevision, kind: DecisionKind) -> Decision | None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import Role
-from replaycases.cases.models import Case, Decision, FixtureRevision, LaneEntry, LaneName, Proposal
+from replaycases.cases.models import Boundary, Case, CaseOwner, Decision, FixtureRevision, LaneEntry, LaneName, Proposal
 from tests import factories
 from tests.api.conftest import client_of
 
@@ -44,6 +44,36 @@ def test_a_target_that_is_none_is_400(team: factories.People) -> None:
     case = factories.case(team.project, team.responder)
     for query in ("", "?to=", "?to=retired"):
         assert client_of(team.qa).get(f"/api/v1/cases/{case.pk}/gates/{query}").status_code == 400
+
+
+def test_a_case_that_cannot_be_replayed_says_why_and_what_is_missing_until_it_is_opened_again(
+    team: factories.People,
+) -> None:
+    case = factories.case(team.project, team.responder)
+
+    def said() -> Any:
+        return client_of(team.vendor).get(f"/api/v1/cases/{case.pk}/").json()["non_replayable"]
+
+    assert said() is None
+    CaseOwner.objects.create(case=case, boundary=Boundary.WORKFLOW, user=team.engineer)
+    why = {"reason": "The scheduler decided it.", "missing": "Its log."}
+    assert post(team.qa, f"cases/{case.pk}/non-replayable-marks/", why).status_code == 200
+    assert said() == why
+    assert post(team.qa, f"cases/{case.pk}/reopenings/", {"reason": "The log was found."}).status_code == 200
+    assert said() is None
+
+
+def test_what_a_dependencys_owner_said_is_read_the_newest_first(team: factories.People) -> None:
+    case = factories.case(team.project, team.responder)
+    seen = {"revision": 1, "fixture_hash": factories.revision(case).fixture_hash}
+    for acceptance in ("unknown", "before_acceptance"):
+        said = post(team.vendor, f"cases/{case.pk}/dependency-statements/", {**seen, "acceptance": acceptance})
+        assert said.status_code == 201
+    client = client_of(team.qa)
+    listed = client.get(f"/api/v1/dependency-statements/?case={case.pk}").json()["results"]
+    assert [one["acceptance"] for one in listed] == ["before_acceptance", "unknown"]
+    assert client.get(f"/api/v1/dependency-statements/{listed[1]['id']}/").json() == listed[1]
+    assert len(client.get("/api/v1/dependency-statements/?acceptance=unknown").json()["results"]) == 1
 
 
 def test_a_decision_on_other_bytes_than_were_seen_is_409_and_none_is_made(team: factories.People) -> None:

@@ -139,4 +139,11 @@ def test_an_approval_over_the_api_asks_for_nothing_open_and_for_everything_seen(
     unseen = post(other, f"cases/{case.pk}/redaction-decisions/", body)
     assert (unseen.status_code, "You have not looked at" in unseen.json()["detail"]) == (409, True)
     factories.see_everything(other, case)
-    assert post(other, f"cases/{case.pk}/redaction-decisions/", body).status_code == 201
+    approved = post(other, f"cases/{case.pk}/redaction-decisions/", body)
+    assert approved.status_code == 201
+    seen = looked(case)
+    named = {"id": str(seen.pk), "policy": seen.policy_digest, "policy_version": 0, "detectors": seen.detectors}
+    assert approved.json()["redaction"] == {**named, "waivers": [waiver["id"]]}
+    assert post(team.security, f"waivers/{waiver['id']}/ending/").status_code == 200
+    [listed] = client_of(team.viewer).get("/api/v1/decisions/").json()["results"]
+    assert listed["redaction"] == approved.json()["redaction"]  # what was ended later held then

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from replaycases.accounts import access
@@ -21,7 +23,7 @@ from replaycases.api.serializers.fields import (
     TextField,
 )
 from replaycases.api.serializers.shapes import row, shape
-from replaycases.cases import details, reading
+from replaycases.cases import details, lifecycle, reading
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -75,16 +77,25 @@ ProvenanceSerializer = row(
     trace_url=serializers.CharField(read_only=True, allow_blank=True),
 )
 
+WhyNonReplayable = shape(
+    "WhyNonReplayable",
+    "What was said when the case was marked.",
+    reason=serializers.CharField(read_only=True),
+    missing=serializers.CharField(read_only=True),
+)
+
 
 class CaseInFullSerializer(CaseSerializer):  # type: ignore[misc,valid-type]
-    """A case with its owners and links. `statement_hash` names the failure statement that was seen."""
+    """A case with its owners and links. `statement_hash` names the failure statement that was seen. `non_replayable`
+    says why the case cannot be replayed and which evidence is missing, null for one that is not closed so."""
 
     owners = OwnerSerializer(many=True, read_only=True)
     provenance = serializers.SerializerMethodField()
     statement_hash = serializers.SerializerMethodField()
+    non_replayable = serializers.SerializerMethodField()
 
     class Meta(CaseSerializer.Meta):  # type: ignore[misc,name-defined]
-        fields = [*CaseSerializer.Meta.fields, "statement_hash", "owners", "provenance"]
+        fields = [*CaseSerializer.Meta.fields, "statement_hash", "non_replayable", "owners", "provenance"]
         read_only_fields = fields
 
     def get_provenance(self, case: Case) -> dict[str, Any]:
@@ -94,6 +105,10 @@ class CaseInFullSerializer(CaseSerializer):  # type: ignore[misc,valid-type]
 
     def get_statement_hash(self, case: Case) -> str:
         return details.statement_hash(case)
+
+    @extend_schema_field(WhyNonReplayable(allow_null=True))
+    def get_non_replayable(self, case: Case) -> Mapping[str, str] | None:
+        return lifecycle.why_non_replayable(case) or None
 
 
 NewCase = shape(

@@ -11,7 +11,7 @@ from replaycases.accounts.models import Team, User
 from replaycases.api.serializers.cases import LARGEST_NUMBER
 from replaycases.api.serializers.fields import DigestField, EnumField, ScopedField, TextField
 from replaycases.api.serializers.shapes import row, shape
-from replaycases.cases import gates
+from replaycases.cases import decisions, gates
 from replaycases.cases.comments import POINTER_CAP
 from replaycases.cases.models import (
     Acceptance,
@@ -32,13 +32,45 @@ from replaycases.cases.models import (
 from replaycases.cases.proposals import why_not_decide
 from replaycases.cases.texts import NAME_CAP
 
-DecisionSerializer = row(
-    "DecisionSerializer",
-    Decision,
-    "id case revision control kind outcome content_hash fixture_hash checks_hash note decided_by decided_at voided_at "
-    "void_reason",
-    "An approval stands until it is voided, for exactly the bytes with these hashes.",
+ApprovedRedaction = shape(
+    "ApprovedRedaction",
+    "What an approval names beside the bytes: under which policy (0 is the built-in one) and by which detectors "
+    "they were looked through, and the waivers that held.",
+    id=serializers.UUIDField(read_only=True),
+    policy=serializers.CharField(read_only=True),
+    policy_version=serializers.IntegerField(read_only=True),
+    detectors=serializers.CharField(read_only=True),
+    waivers=serializers.ListField(child=serializers.UUIDField(), read_only=True),
 )
+
+
+class DecisionSerializer(
+    row(  # type: ignore[misc]
+        "Decisions",
+        Decision,
+        "id case revision control kind outcome content_hash fixture_hash checks_hash redaction note decided_by "
+        "decided_at voided_at void_reason",
+    )
+):
+    """An approval stands until it is voided, for exactly the bytes with these hashes. `redaction` is null for what
+    approves none."""
+
+    redaction = serializers.SerializerMethodField()
+
+    @extend_schema_field(ApprovedRedaction(allow_null=True))
+    def get_redaction(self, given: Decision) -> dict[str, Any] | None:
+        looked = given.redaction
+        if looked is None:
+            return None
+        return {
+            "id": looked.pk,
+            "policy": looked.policy_digest,
+            "policy_version": looked.policy.number if looked.policy is not None else 0,
+            "detectors": looked.detectors,
+            "waivers": [waiver.pk for waiver in decisions.waivers_of(given)],
+        }
+
+
 _DECIDED = {
     "outcome": EnumField(DecisionOutcome),
     "revision": serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER),

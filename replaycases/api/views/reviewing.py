@@ -9,20 +9,36 @@ from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from replaycases.accounts.models import Scope
 from replaycases.api.acts import Act, with_acts
 from replaycases.api.base import ApiViewSet, ordered
-from replaycases.api.filters import ClosingFilter, DecisionFilter, FlagFilter, GraderFindingFilter, ProposalFilter
+from replaycases.api.filters import (
+    ClosingFilter,
+    DecisionFilter,
+    DependencyStatementFilter,
+    FlagFilter,
+    GraderFindingFilter,
+    ProposalFilter,
+)
 from replaycases.api.serializers import reviewing as shown
 from replaycases.api.views import deeds
 from replaycases.cases import closing, details, flags, proposals
-from replaycases.cases.models import ClosingItem, Decision, GraderFinding, Proposal, ReviewFlag
+from replaycases.cases.models import ClosingItem, Decision, DependencyStatement, GraderFinding, Proposal, ReviewFlag
 
 
 class DecisionViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
     """Who approved or returned exactly which bytes. Immutable, but that an approval can become void."""
 
-    queryset = Decision.objects.all()
+    queryset = Decision.objects.select_related("redaction__policy", "case").prefetch_related("case__waivers")
     serializer_class = shown.DecisionSerializer
     filterset_class = DecisionFilter
     pagination_class = ordered("-decided_at")
+
+
+class DependencyStatementViewSet(ListModelMixin, RetrieveModelMixin, ApiViewSet):
+    """What dependency owners said of revisions; the newest of a revision counts. POST to the case's own makes one."""
+
+    queryset = DependencyStatement.objects.all()
+    serializer_class = shown.DependencyStatementSerializer
+    filterset_class = DependencyStatementFilter
+    pagination_class = ordered("-said_at")
 
 
 @with_acts(
