@@ -75,7 +75,7 @@ def overtaken(
 def sent_in(request: HttpRequest) -> list[tuple[str, str]]:
     """What the form said, without what the page put into it."""
     said = ((name, ", ".join(map(str, values))) for name, values in request.POST.lists() if name not in _NOT_SAID)
-    return [(name, value) for name, value in said if value]
+    return [(name, value.replace("\r\n", "\n")) for name, value in said if value]
 
 
 _NOT_SAID = ("csrfmiddlewaretoken", "seen", "then")
