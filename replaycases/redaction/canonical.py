@@ -31,6 +31,8 @@ def canonical(kind: Kind, text: str) -> str:
             return _NOT_ALPHANUMERIC.sub("", text).upper()
         case "email" | "uuid" | "username":
             return text.casefold()
+        case "url":
+            return text if "/" in text else text.casefold()
         case "date":
             return one_form(text)
         case "ip":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from replaycases.redaction.dropping import Cut
 from replaycases.redaction.known import KnownValues
 from replaycases.redaction.leaves import JSON
+from replaycases.redaction.mailboxes import Parts
 from replaycases.redaction.manual import ManualRule
 from replaycases.redaction.originals import is_date
 from replaycases.redaction.overlaps import Value, settle
@@ -89,7 +90,9 @@ def found_again(read: Sequence[Source], first: Scan, frame: Frame, policy: Polic
     values = [one for one in first.found if not is_own(one, frame)]
     if not values:
         return []
-    known = KnownValues(values, ALIASES[policy.aliases]).found_in(read, first.found)
+    known = KnownValues(values, ALIASES[policy.aliases], Parts(policy.allowed, policy.kinds_off)).found_in(
+        read, first.found
+    )
     return [one for one in known if not first.is_exact(one.view)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import ahocorasick  # it ships no types
 
 from replaycases.redaction.folding import folded
+from replaycases.redaction.mailboxes import Parts, is_in_address
 from replaycases.redaction.places import Kind
 from replaycases.redaction.surrogates.dates import parsed, spellings
 
@@ -23,23 +24,30 @@ LONGEST = 400
 
 
 class Originals:
-    """A set of values, looked for in texts without regard to case, and days however they are written."""
+    """A set of values, looked for in texts without regard to case, days however they are written, and with addresses
+    their parts."""
 
-    def __init__(self, values: Iterable[tuple[Kind, str]]) -> None:
-        wanted = {
-            folded(form[:LONGEST]): kind for kind, text in values if len(text) >= SHORTEST for form in forms(kind, text)
-        }
-        self._automaton = automaton({text: (kind, number) for number, (text, kind) in enumerate(wanted.items())})
+    def __init__(self, values: Iterable[tuple[Kind, str]], parts: Parts | None = None) -> None:
+        wanted: dict[str, tuple[Kind, bool]] = {}
+        parts = parts or Parts()
+        for kind, text in values:
+            if len(text) >= SHORTEST:
+                wanted |= {folded(form[:LONGEST]): (kind, False) for form in forms(kind, text)}
+            if kind == "email":
+                for of_part, part in parts.of(text):
+                    wanted.setdefault(folded(part), (of_part, True))
+        self._automaton = automaton({text: (*what, number) for number, (text, what) in enumerate(wanted.items())})
 
     def spans(self, text: str) -> Iterator[tuple[int, int, Kind]]:
         """Start, end and kind of every value that stands in `text`: on word boundaries, or anywhere if it is long. A
-        value that overlaps itself is told once."""
+        value that overlaps itself is told once, and a part of an address not where it stands in one."""
         reach: dict[int, int] = {}
-        for last, (length, (kind, number)) in self._automaton.iter(folded(text)):
+        for last, (length, (kind, is_part, number)) in self._automaton.iter(folded(text)):
             start, end = last + 1 - length, last + 1
             if start < reach.get(number, 0):
                 continue
-            if (length >= INSIDE_WORDS and kind != "date") or is_apart(kind, text, start, end):
+            anywhere = length >= INSIDE_WORDS and kind != "date" and not is_part
+            if (anywhere or is_apart(kind, text, start, end)) and not (is_part and is_in_address(text, start, end)):
                 reach[number] = end
                 yield start, end, kind
 

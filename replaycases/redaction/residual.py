@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from replaycases.redaction.canonical import canonical
 from replaycases.redaction.detectors.base import Hit
+from replaycases.redaction.mailboxes import Parts
 from replaycases.redaction.originals import LONGEST, Originals, automaton
 from replaycases.redaction.places import Finding, Kind
 from replaycases.redaction.policy import Policy
@@ -51,7 +52,7 @@ def second_look(
     made = _Made(surrogates)
     again = scan(read, by, policy)
     again.found = [one for one in again.found if not made.is_one(one)]
-    return SecondLook(originals=tuple(_Left(originals).found_in(read)), scan=again)
+    return SecondLook(originals=tuple(_Left(originals, policy).found_in(read)), scan=again)
 
 
 ROUND = LONGEST_VALUE + 200
@@ -101,9 +102,9 @@ class _Made:
 
 
 class _Left:
-    def __init__(self, originals: Iterable[tuple[Kind, str]]) -> None:
+    def __init__(self, originals: Iterable[tuple[Kind, str]], policy: Policy) -> None:
         values = list(originals)
-        self._texts = Originals(values)
+        self._texts = Originals(values, Parts(policy.allowed, policy.kinds_off))
         digits = ((kind, _digits(canonical(kind, text))) for kind, text in values if kind in _DIGITAL)
         self._digits = automaton({bare[:LONGEST]: kind for kind, bare in digits if len(bare) >= FEWEST_DIGITS})
 

@@ -77,3 +77,8 @@ def test_every_way_to_write_a_day_is_read_as_it(day: date) -> None:
     written = spellings(day.isoformat())
     assert len(written) >= 12
     assert {parsed(form) for form in written} == {day}
+
+
+def test_two_days_beside_one_another_are_no_card() -> None:
+    text = "1986-06-18 1986-06-18"
+    assert redacted({"text": text}).document == {"text": text}

@@ -13,7 +13,7 @@ from replaycases.redaction.check_digits import luhn_digit, mod_97
 from replaycases.redaction.detectors.base import Context, Hit
 from replaycases.redaction.places import Certainty, Kind
 
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.%+'-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_][\w-]{1,23}(?![\w-])")
+EMAIL = re.compile(r"(?<![\w.+-])[\w.%+'-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_][\w-]{1,23}(?![\w-])")
 _CARD = re.compile(r"(?<![\w.,-])(?:[0-9][ -]?){11,18}[0-9](?![\w-]|[.,][0-9])")
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9)[0-9]{3}([- ])(?!00)[0-9]{2}\1(?!0000)[0-9]{4}(?![\w-])")
@@ -24,6 +24,7 @@ _PHONE = re.compile(
     r"(?<![\w.,#-])(?:\+|00)?\(?[0-9]{1,4}\)?(?:[ ./-]{0,2}+\(?+[0-9]{1,5}+\)?+){2,7}+(?![\w-]|[.,][0-9])"
 )
 _DAY = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}.*|[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:19|20)[0-9]{2}")
+_DAYS = re.compile(r"(?:(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}[ -]?){2}")
 _ANY_DIGITS = re.compile("[0-9]{2}")
 _LOCAL_REGIONS = ("US", "GB", "DE", "FR")
 
@@ -34,7 +35,7 @@ class Personal:
     def hits(self, text: str, context: Context) -> Iterator[Hit]:
         """Every valid match. Cards by their check digit, IBANs by mod 97, phones by their country's numbering plan."""
         if "@" in text:
-            yield from _all("email", _EMAIL, text, lambda found: "certain")
+            yield from _all("email", EMAIL, text, lambda found: "certain")
         if ":" in text:
             yield from _all("ip", _IPV6, text, _ip)
         if not _ANY_DIGITS.search(text):
@@ -61,7 +62,7 @@ def _all(
 
 def _card(found: str) -> Certainty | None:
     digits = "".join(character for character in found if character.isdigit())
-    if len(set(digits)) < 2 or luhn_digit(digits[:-1]) != digits[-1]:
+    if len(set(digits)) < 2 or _DAYS.fullmatch(found) or luhn_digit(digits[:-1]) != digits[-1]:
         return None
     return "certain"
 

@@ -23,6 +23,7 @@ _FEWEST = {"card": 4, "ssn": 4, "phone": 4}
 _UUID = re.compile("[0-9A-Fa-f]{32}")
 _IBAN = re.compile("[A-Za-z]{2}[0-9A-Za-z]{6,}")
 _MAILBOX = re.compile(r"(?=[^@]*[^\W_])[^@]+@(?=[^@]*[^\W_])[^@]+")
+_HOST = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_][\w-]{1,23}")
 _NANP = re.compile(r"(?:1)?([2-9][0-9]{2})[2-9][0-9]{6}")
 _PRIVATE = tuple(
     ipaddress.ip_network(network)
@@ -67,6 +68,11 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_host(text: str) -> bool:
+    """Whether the text is the name of a host, as it stands in an e-mail address."""
+    return _HOST.fullmatch(text) is not None
 
 
 def card(text: str, draw: Draw) -> str:

@@ -151,6 +151,8 @@ class Surrogates:
             return identifier(text, self._words, draw, with_prefix=attempt < WITH_PREFIX)
         # Another word for each attempt: an occurrence that is set apart shares no word with its equals.
         turn = attempt if not owner[2] else Draw(self._key, *_label(owner)).below(MAX_INTEGER) + attempt
+        if kind == "url" and shapes.is_host(text) and not owner[2]:
+            return f"{self._host(text)}.example"
         if not shapes.has_shape(kind, text):
             return self._words.phrase(text, attempt=turn)
         if kind == "date":
