@@ -76,6 +76,19 @@ def read_json(data: bytes, *, limits: Limits = LIMITS) -> JSON:
     return _whole_characters(_DECODER.decode(data.decode("utf-8")))
 
 
+def kept(written: str) -> KeptText:
+    """A number of another notation that a fixture cannot hold."""
+    _Met.documents += 1
+    return KeptText(written)
+
+
+def fits(value: float) -> bool:
+    """Whether a fixture can hold the number."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    return value != int(value) or -MAX_INTEGER <= value <= MAX_INTEGER
+
+
 def odd_documents() -> int:
     """How many documents that are not strict were read so far, whoever read them: where none was, nothing is marked,
     and a run need not be looked through."""
@@ -166,16 +179,13 @@ def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 
 def _int(literal: str) -> JSON:
-    fits = len(literal) <= _MOST_DIGITS and -MAX_INTEGER <= int(literal) <= MAX_INTEGER
-    return int(literal) if fits else KeptText(literal)
+    return int(literal) if len(literal) <= _MOST_DIGITS and fits(int(literal)) else KeptText(literal)
 
 
 def _float(literal: str) -> JSON:
     value = float(literal) if len(literal) <= _MOST_DIGITS else math.inf
-    beyond = value.is_integer() and not -MAX_INTEGER <= value <= MAX_INTEGER
-    if beyond or not math.isfinite(value) or (repr(value) != literal and Decimal(literal) != Decimal(repr(value))):
-        return KeptText(literal)
-    return value
+    exact = fits(value) and (repr(value) == literal or Decimal(literal) == Decimal(repr(value)))
+    return value if exact else KeptText(literal)
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_int=_int, parse_constant=KeptText)

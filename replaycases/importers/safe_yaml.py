@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import yaml
 
-from replaycases.fixture.canonical import MAX_INTEGER
+from replaycases.importers.mended import fits, kept
 
 JSON = Any
 MAX_DEPTH = 120
@@ -245,5 +245,15 @@ def _constructed(tag: str, text: str) -> JSON:
         value = make(yaml.ScalarNode(tag, text))
     except (ValueError, KeyError, IndexError, yaml.YAMLError):
         return text
-    whole = isinstance(value, int) and abs(value) > MAX_INTEGER
-    return text if whole or (isinstance(value, float) and not math.isfinite(value)) else value
+    number = isinstance(value, int | float)
+    return kept(text) if number and not (fits(value) and _is_exact(value, text)) else value
+
+
+def _is_exact(value: JSON, text: str) -> bool:
+    """Whether a double has all the decimals that were written. YAML's own notations are taken as they were read."""
+    if not isinstance(value, float) or repr(value) == text:
+        return True
+    try:
+        return Decimal(text) == Decimal(repr(value))
+    except InvalidOperation:
+        return True

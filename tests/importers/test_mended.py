@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+import yaml
 
 from replaycases.fixture.findings import FixtureInvalid
 from replaycases.importers.findings import ImportRefused
@@ -126,6 +127,16 @@ def blocks(first: JSON) -> bytes:
     )
 
 
+def parsed() -> bytes:
+    """As recorders keep it that write the values of bodies into the YAML."""
+    document = yaml.safe_load(blocks(None))
+    for side, body in (("request", None), ("response", "string")):
+        for one in document["interactions"]:
+            held = one[side].pop("body")
+            one[side]["parsed_body"] = json.loads(held if body is None else held[body])
+    return yaml.safe_dump(document).encode()
+
+
 def streamed() -> bytes:
     start = {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": []}}
     block = {"type": "content_block_start", "index": 0, "content_block": {**call("c1"), "input": {}}}
@@ -157,12 +168,14 @@ def chat(arguments: JSON) -> bytes:
         observations({"channel": BIG}),
         observations(json.dumps({"channel": BIG})),
         blocks(None),
+        parsed(),
         streamed(),
         chat_cassette(),
         chat({"channel": BIG}),
         chat(json.dumps({"channel": BIG})),
     ],
-    ids=["claude-code", "langsmith", "langfuse", "langfuse, encoded twice", "messages", "messages, streamed",
+    ids=["claude-code", "langsmith", "langfuse", "langfuse, encoded twice", "messages",
+         "messages, kept as values", "messages, streamed",
          "chat completions", "transcript", "transcript, as text"],
 )  # fmt: skip
 def test_an_id_of_64_bits_stays_exact_and_the_call_that_has_it_is_no_other(data: bytes) -> None:
