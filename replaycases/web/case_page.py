@@ -145,7 +145,7 @@ def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[s
         "controls": run_groups.control_rows(_controls(case.current_revision), groups),
         "comparisons": shown,
         "more_comparisons": len(comparisons) > len(shown),
-        "days": timeline.of_case(case, EVENTS_SHOWN),
+        "days": timeline.of_case(case, EVENTS_SHOWN, filter(None, (around.affected, around.fixed))),
         "owners": [(boundary.label, facts.by_key("owner").get(boundary)) for boundary in Boundary],
         "timeouts": timeout_rows.rows_of(case.current_revision, facts.by_key("owner")),
         "dependency": [(Acceptance(said.key).label.lower(), said) for said in facts.of("dependency")],

@@ -18,7 +18,7 @@ from django.utils.formats import date_format
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import gates
-from replaycases.cases.models import AuditEvent, Case, FlagReason, ProposalKind
+from replaycases.cases.models import AuditEvent, Case, FlagReason, Implementation, ProposalKind
 from replaycases.web.labels import verdict_look
 from replaycases.web.sentences import SENTENCES
 
@@ -30,6 +30,8 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 # What the sentence has said already, in these words or better ones.
 _SAID_ALREADY = frozenset({"stage", "state", "kind", "flagged"})
 _OWN_WORDS = frozenset({"reason", "note", "missing", "changed", "detail", "resolution", "text"})
+_PROVENANCE = "provenance.edited"
+_SIDES = ("affected", "fixed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +52,9 @@ class Day:
     entries: list[Entry]
 
 
-def of_case(case: Case, limit: int = SHOWN) -> list[Day]:
-    """The newest events of the case, by day. One query."""
-    return days(events_of(case)[:limit])
+def of_case(case: Case, limit: int = SHOWN, versions: Iterable[Implementation] = ()) -> list[Day]:
+    """The newest events of the case, by day; those of `versions` by name, and any other as another one. One query."""
+    return _by_day(events_of(case)[:limit], {str(version.pk): str(version) for version in versions})
 
 
 def events_of(case: Case) -> QuerySet[AuditEvent]:
@@ -61,10 +63,13 @@ def events_of(case: Case) -> QuerySet[AuditEvent]:
 
 
 def days(events: Iterable[AuditEvent]) -> list[Day]:
-    """Entries by local day, in the order given. One query where they name people, else none."""
+    """Entries by local day, in the order given. One query where they name people, one where they name versions."""
     told = list(events)
-    names = _names(told)
-    grouped = groupby(told, key=lambda event: timezone.localtime(event.at).date())
+    return _by_day(told, {**_names(told), **_versions(told)})
+
+
+def _by_day(events: Iterable[AuditEvent], names: Mapping[str, str]) -> list[Day]:
+    grouped = groupby(events, key=lambda event: timezone.localtime(event.at).date())
     return [Day(day=day, entries=[entry_of(event, names) for event in group]) for day, group in grouped]
 
 
@@ -74,8 +79,16 @@ def _names(events: Iterable[AuditEvent]) -> Mapping[str, str]:
     return {str(user.pk): str(user) for user in User.objects.filter(pk__in=people)} if people else {}
 
 
+def _versions(events: Iterable[AuditEvent]) -> Mapping[str, str]:
+    """The same of the versions that were set."""
+    said = [json.loads(event.after) for event in events if event.action == _PROVENANCE]
+    found = {after[side] for after in said for side in _SIDES if after.get(side)}
+    rows = Implementation.objects.filter(pk__in=found).only("name", "version") if found else ()
+    return {str(version.pk): str(version) for version in rows}
+
+
 def entry_of(event: AuditEvent, names: Mapping[str, str] = MappingProxyType({})) -> Entry:
-    """`names` are those of the people whom it may be about, by id."""
+    """`names` are those of the people and versions that it may be about, by id."""
     # An event that a later release recorded is still told, by its own name.
     sentence, icon = SENTENCES.get(event.action, (event.action.replace("_", " ").replace(".", ": "), "dash"))
     return Entry(
@@ -84,8 +97,22 @@ def entry_of(event: AuditEvent, names: Mapping[str, str] = MappingProxyType({}))
         actor=str(event.actor) if event.actor else "",
         token=event.token,
         sentence=sentence,
-        details=_about(event, names) if event.action in _ABOUT else _TOLD.get(event.action, _facts)(event),
+        details=_details(event, names),
     )
+
+
+def _details(event: AuditEvent, names: Mapping[str, str]) -> str:
+    if event.action in _ABOUT:
+        return _about(event, names)
+    return _provenance(event, names) if event.action == _PROVENANCE else _TOLD.get(event.action, _facts)(event)
+
+
+def _provenance(event: AuditEvent, names: Mapping[str, str]) -> str:
+    """ "affected version: support-agent 3.4.0, fixed version: none, covering test tests/…"."""
+    after = json.loads(event.after)
+    set_to = {side: after.pop(side) for side in _SIDES if side in after}
+    named = [f"{side} version: {names.get(key, 'another one') if key else 'none'}" for side, key in set_to.items()]
+    return _cut(", ".join([*named, *_each(after)]))
 
 
 def _about(event: AuditEvent, names: Mapping[str, str]) -> str:

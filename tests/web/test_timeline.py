@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from replaycases.accounts.models import User
-from replaycases.cases import jobs
+from replaycases.cases import details, jobs
 from replaycases.cases.audit_actions import ACTIONS
 from replaycases.cases.models import AuditEvent, Case
 from replaycases.web import audit_page, timeline
@@ -66,6 +66,27 @@ def test_owners_are_told_by_what_they_own_and_not_by_their_ids() -> None:
     after = json.dumps({"prohibited_outcome": "user:6694ae26-15a0-4edc-b809-25992367d262", "privacy": ""})
     event = AuditEvent(action="owners.set", after=after, before="{}")
     assert timeline.entry_of(event).details == "prohibited outcome, none for privacy"
+
+
+def test_the_versions_of_a_case_are_told_by_name_however_many_events_name_them(case: Case, everyone: User) -> None:
+    old, new = (factories.implementation(case.project, everyone, version=version) for version in ("1", "2"))
+    kept = {"incident_url": "", "trace_id": "", "trace_url": "", "covering_test": ""}
+    for affected, fixed in ((old, None), (new, old), (old, new), (old, None)):
+        details.edit_provenance(everyone, case=case, affected=affected, fixed=fixed, **kept)
+    events = list(timeline.events_of(case).filter(action="provenance.edited"))
+    with CaptureQueriesContext(connection) as asked:
+        [day] = timeline.days(events)
+    assert [entry.details for entry in day.entries] == [
+        "fixed version: none",
+        "affected version: agent 1, fixed version: agent 2",
+        "affected version: agent 2, fixed version: agent 1",
+        "affected version: agent 1",
+    ]
+    assert len(asked) == 1
+    with CaptureQueriesContext(connection) as asked:
+        told = [entry.details for day in timeline.of_case(case, 2, [old]) for entry in day.entries]
+    assert told == ["fixed version: none", "affected version: agent 1, fixed version: another one"]
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
