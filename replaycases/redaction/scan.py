@@ -20,7 +20,7 @@ from replaycases.redaction.policy import NEVER_OFF, Policy
 from replaycases.redaction.views.tree import Reading, read
 from replaycases.redaction.views.view import View
 
-DETECTORS_VERSION = "2"
+DETECTORS_VERSION = "3"
 """Raised with every change of what is detected; an approval names it."""
 
 
