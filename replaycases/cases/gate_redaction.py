@@ -14,6 +14,8 @@ from replaycases.cases.models import ENDED, DecisionKind, FixtureRevision, Imple
 from replaycases.redaction import kind_words
 from replaycases.verdict.sides import FEWEST_RESULTS
 
+BY_HAND = "Undo what was edited by hand, or write it into the raw evidence too and redact that."
+
 # --- the same behaviour ---------------------------------------------------------------------------------------------
 
 
@@ -117,7 +119,7 @@ def _compared(raw: _Replays, redacted: _Replays, *, by_hand: bool) -> Found:
     if raw.read[0].behaviour != redacted.read[0].behaviour:
         remedy = "Compare a run of each, keep by a rule what was lost, and redact again."
         if by_hand:
-            remedy = "Undo what was edited by hand, or write it into the raw evidence too and redact that."
+            remedy = BY_HAND
         return unsatisfied(
             f"The redacted revision shows another behaviour than {raw.name}: a relation that decides was lost.",
             remedy,
@@ -144,6 +146,8 @@ def residual(facts: Facts) -> Found:
         return unsatisfied(outrun, "Redact it again, or have the detectors look again.", place)
     if looked.lost:
         remedy = "Mark, keep, join or split values by a rule, and redact again."
+        if redactions.descent(revision) is not None and redactions.source(revision) is None:
+            remedy = BY_HAND
         return unsatisfied(f"Relations between values were lost: {looked.lost}.", remedy, place)
     left = redactions.left(looked)
     if left:

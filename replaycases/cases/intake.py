@@ -26,6 +26,7 @@ from replaycases.cases import (
     numbers,
     policies,
     recording_ages,
+    redaction_edits,
     redaction_scans,
     texts,
 )
@@ -247,7 +248,7 @@ def _upload(fixture: bytes, detect: bytes | None, said_to_read: Sequence[str] | 
 
 
 def _looked_at(project: Project, case: Case | None, upload: _Upload) -> _Upload:
-    return replace(upload, look=redaction_scans.look_at(project, case, upload.fixture, upload.detect))
+    return replace(upload, look=redaction_edits.look_at(project, case, upload.fixture, upload.detect))
 
 
 def _require_current(case: Case, seen: int | None, *, did: str) -> None:

@@ -53,6 +53,15 @@ class Descents:
                 number -= 1
         return Descent(raw=raw, redacted=redacted) if raw is not None else None
 
+    def redaction_of(self, number: int) -> Redaction | None:
+        """The newest look at the redaction which this revision is, or was edited from; None where there was none."""
+        while number > 0 and self._source(number) is None:
+            if self._is_raw(number):
+                return None
+            number -= 1
+        made = [look for look in self._looks[number] if look.source_id not in (None, look.revision_id)]
+        return made[-1] if made else None
+
     def _source(self, number: int) -> FixtureRevision | None:
         return source_in(self._looks[number])
 

@@ -99,6 +99,11 @@ class Record:
         """The same with these findings open."""
         return replace(self, open=tuple(left))
 
+    def with_relations(self, held: Iterable[Fact], lost: Iterable[Fact]) -> Record:
+        """The same with these relations told too."""
+        facts, gone = (tuple(_sentence(fact) for fact in rows) for rows in (held, lost))
+        return replace(self, facts=(*self.facts, *facts), lost=(*self.lost, *gone))
+
     def capped(self) -> Record:
         """The same with at most MOST_OPEN findings open, and one that stands for the others."""
         if len(self.open) <= MOST_OPEN:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from replaycases.cases import evidence, gates, immutability, intake, jobs
 from replaycases.cases.models import Case, Classification, FixtureRevision, Implementation, Provenance, Redaction, Run
+from replaycases.redaction.record import Record
 from replaycases.verdict.behaviour import differences
 from replaycases.verdict.manifest import parse
 from tests import factories, in_process
@@ -59,7 +60,7 @@ def with_revision(of: People, case: Case, data: bytes, *, source: FixtureRevisio
 
 
 def looked_at(of: People, revision: FixtureRevision, *, source: FixtureRevision | None) -> Redaction:
-    nothing = {"key": "00" * 32, "known": []}
+    nothing = {"key": "00" * 32, "known": [], "record": Record().as_json()}
     kept = evidence.store(
         of.project,
         json.dumps(nothing).encode(),
