@@ -17,6 +17,7 @@ from django.utils import timezone
 from replaycases.accounts.models import Project
 from replaycases.cases import (
     dependency,
+    details,
     jobs,
     lanes,
     lifecycle,
@@ -30,6 +31,7 @@ from replaycases.cases.demo import KEY, People, cast
 from replaycases.cases.demo_cases import INCIDENTS, Goal, Incident
 from replaycases.cases.models import (
     AuditEvent,
+    Boundary,
     Case,
     Comparison,
     Control,
@@ -218,6 +220,7 @@ def _retire(people: People, case: Case, incident: Incident) -> None:
 
 
 def _close(people: People, case: Case, incident: Incident) -> None:
+    details.set_owners(people["owner"], case=case, owners={Boundary.PROHIBITED_OUTCOME: people["owner"]})
     lifecycle.mark_non_replayable(
         people["owner"],
         case=case,
