@@ -61,11 +61,11 @@ def save(actor: User, *, project: Project, data: Mapping[str, Any], note: str, s
         policies.require_roles_locked(actor, project, *SETS_REDACTION_POLICY)
         number = RedactionPolicy.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
         if number != seen:
-            raise SeenAnother(f"Version {number} of the policy is in force, and you edited version {seen}. Look again.")
+            raise SeenAnother(f"Version {number} of the policy is in force, and you edited {_named(seen)}. Look again.")
         before = current(project)
         policy = checked(project, data, number=number + 1)
         if as_policy(before).digest == policy.digest:
-            raise ValidationError({"policy": f"Nothing is changed: this is what version {number} says already."})
+            raise ValidationError({"policy": f"Nothing is changed: this is what {_named(number)} says already."})
         row = RedactionPolicy.objects.create(
             project=project, number=number + 1, data=dict(data), digest=policy.digest, note=why, created_by=actor
         )
@@ -80,6 +80,10 @@ def save(actor: User, *, project: Project, data: Mapping[str, Any], note: str, s
         )
         _flag(project, row)
     return row
+
+
+def _named(number: int) -> str:
+    return f"version {number}" if number else "the built-in policy"
 
 
 def _flag(project: Project, row: RedactionPolicy) -> None:

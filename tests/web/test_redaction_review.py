@@ -18,6 +18,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import (
     claims,
+    evidence,
     intake,
     jobs,
     raw_reads,
@@ -179,6 +180,14 @@ def test_no_value_stands_in_titles_or_addresses(reviewing: Client) -> None:
     assert not re.search("jane|corp|message|/input", addresses, re.IGNORECASE)
     assert "RC-1" in html[html.index("<title>") : html.index("</title>")]
     assert "jane" not in html[: html.index("</title>")].lower()
+
+
+def test_an_edit_by_hand_that_loses_a_relation_says_which(of: factories.People, made: Case, reviewing: Client) -> None:
+    document = json.loads(evidence.read(factories.revision(made).payload))
+    document["input"]["body"] = json.dumps({"to": {"mail": "other@shop.example"}, "note": "-"})
+    intake.add_revision(of.responder, case=made, fixture=json.dumps(document).encode())
+    page = told(reviewing.get(PAGE))
+    assert "lost the same e-mail stands at /input/message and /input/body (json:/to/mail)" in page
 
 
 def test_a_revision_that_was_made_by_hand_stands_in_one_column(of: factories.People) -> None:
@@ -405,6 +414,50 @@ def test_a_rule_that_is_none_is_refused_on_the_page_it_came_from(of: factories.P
         assert answer.status_code == 422, said
         assert why in told(answer)
     assert not RedactionRule.objects.exists()
+
+
+def test_what_was_typed_into_a_waiver_that_is_refused_stays_in_its_open_form(of: factories.People) -> None:
+    data = factories.fixture(input={"message": SAYS})
+    case = factories.case(of.project, of.responder, data, classification=factories.Classification.QUARANTINED)
+    Case.objects.filter(pk=case.pk).update(stage=Stage.IN_REVIEW)
+    raw_reads.begin(of.privacy, case=case, reason="To review the redaction.")
+    said = {"finding": 0, "reason": "It is our own.", "until": "2001-01-01", "redaction": str(looked(case).pk)}
+    answer = client_of(of.privacy).post("/cases/RC-1/waivers/", said)
+    assert answer.status_code == 422
+    form = words(answer).partition("<details open><summary>Let it stand")[2].partition("</details>")[0]
+    assert "Name a time in the future" in form
+    assert 'value="It is our own."' in form
+    assert 'value="2001-01-01"' in form
+
+
+def test_what_was_typed_into_a_rule_that_is_refused_stays(reviewing: Client, made: Case) -> None:
+    line = number_of(reviewing.get(PAGE), "message")
+    said = {"at": f"line:{line}", "row": line, "form": "part", "action": "mark", "text": "Joan", "kind": "person"}
+    answer = words(reviewing.post("/cases/RC-1/redaction-rules/", rule(made, **said)))
+    assert 'value="Joan"' in answer
+    assert 'value="It names somebody."' in answer
+    assert '<option value="person" selected>' in answer
+
+
+def test_a_return_that_is_refused_is_shown_on_the_page_it_came_from(reviewing: Client) -> None:
+    page = reviewing.get(PAGE)
+    said = {**page.context["returning"].initial, "page": "redaction", "note": "  "}
+    answer = reviewing.post("/cases/RC-1/review/redaction-return/", said)
+    assert answer.status_code == 422
+    assert "Redaction review of RC-1, revision 2" in told(answer)
+    assert "It is not returned" in told(answer)
+
+
+def test_a_chosen_text_that_cannot_stand_there_says_why_and_which_rule_it_was(
+    of: factories.People, reviewing: Client, made: Case
+) -> None:
+    said = {"action": "surrogate", "at": "span:0", "surrogate": MAIL, "reason": "It reads better."}
+    reviewing.post("/cases/RC-1/redaction-rules/", rule(made, **said))
+    reviewing.post("/cases/RC-1/redactions/", {"revision": 2, "how": "redact"})
+    text = told(reviewing.get(PAGE))
+    assert "Choose what stands for it: “It reads better.”" in text
+    assert "The chosen text cannot stand there" in text
+    assert "Take back “Choose what stands for it”" in text
 
 
 RULES: tuple[dict[str, Any], ...] = (

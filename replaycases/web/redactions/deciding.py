@@ -93,7 +93,7 @@ def _refused(request: HttpRequest, case: Case, form: RuleForm, refused: Validati
     at = str(form.data.get("row", ""))
     if at.isdecimal() and len(at) < 9:
         return render_value(request, case, int(at), refused=refused)
-    return render_review(request, case, refused=refused)
+    return render_review(request, case, refused=refused, said=request.POST.dict())
 
 
 def _problems(form: Any) -> ValidationError:
@@ -121,19 +121,28 @@ def ask_waiver(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     policies.require(case, user, "waive")
     form = WaiverForm(request.POST)
     if not form.is_valid():
-        return render_review(request, case, refused=_problems(form))
+        return _not_asked(request, case, _problems(form))
     said = form.cleaned_data
     redaction = loading.redaction_or_404(request, case, said["redaction"])
     reading.require_open(redaction.revision, user)
     if said["finding"] >= len(redaction.open):
-        return render_review(request, case, refused=ValidationError("Choose a finding that is open here."))
+        return _not_asked(request, case, ValidationError("Choose a finding that is open here."))
     found = redaction.open[said["finding"]]["finding"]
     try:
         waivers.ask(user, redaction=redaction, findings=[found], reason=said["reason"], until=form.ends())
     except ValidationError as refused:
-        return render_review(request, case, refused=refused)
+        return _not_asked(request, case, refused)
     messages.success(request, "It is asked for. The finding counts as waived once a second person agrees.")
     return redirect("redaction_review", case.readable_id)
+
+
+def _not_asked(request: HttpRequest, case: Case, refused: ValidationError) -> HttpResponse:
+    """The page with the form open, and beside it what was wrong with it."""
+    finding = str(request.POST.get("finding", ""))
+    said = {**request.POST.dict(), "form": f"waive-{finding}", "problems": refused.messages}
+    return render_review(
+        request, case, refused=ValidationError("It is not asked for: what is wrong stands beside it."), said=said
+    )
 
 
 @login_required

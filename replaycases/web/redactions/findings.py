@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.utils import timezone
@@ -15,6 +15,7 @@ from replaycases.cases.models import Case, FixtureRevision, Redaction, Redaction
 from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.placed import UNFIT
 from replaycases.redaction.record import Kept, Open
+from replaycases.redaction.report import place_of
 from replaycases.web.redactions import told
 from replaycases.web.redactions.loading import Read
 
@@ -26,7 +27,8 @@ KEPT_SHOWN = 100
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """An open finding. `line` is the row that shows it, None where none does; `waiver` the one that is asked for or
-    holds, `waived` whether it counts. `approved`: the case is not in review, where one can be asked for."""
+    holds, `waived` whether it counts. `approved`: the case is not in review, where one can be asked for.
+    `rules` are those of people at its place, where it is about a rule."""
 
     number: int
     index: int
@@ -37,6 +39,7 @@ class Finding:
     waiver: Waiver | None
     why_not_confirm: str
     approved: bool = False
+    rules: Sequence[RedactionRule] = ()
 
     @property
     def kind(self) -> str:
@@ -52,6 +55,8 @@ class Finding:
 
     @property
     def needs(self) -> str:
+        if self.unfit and not self.approved:
+            return told.unfit([rule.action for rule in self.rules])
         return told.needs(self.one.kind, self.one.detector, self.one.certainty, in_review=not self.approved)
 
     @property
@@ -62,6 +67,10 @@ class Finding:
     def over(self) -> bool:
         """Whether the time of its waiver has passed."""
         return self.waiver is not None and self.waiver.until <= timezone.now()
+
+    @property
+    def text_index(self) -> str:
+        return str(self.index)
 
     @property
     def needs_somebody(self) -> bool:
@@ -103,15 +112,31 @@ class Rules:
 
 
 def listed(
-    read: Read, redaction: Redaction, case: Case, user: User, at: Mapping[int, int], seen: Collection[int]
+    read: Read,
+    redaction: Redaction,
+    case: Case,
+    user: User,
+    at: Mapping[int, int],
+    seen: Collection[int],
+    rules: Iterable[RedactionRule] = (),
 ) -> list[Finding]:
-    """Every open finding, those that no waiver covers first. One query, and two for each waiver that waits."""
+    """Every open finding, those that no waiver covers first. One query, and two for each waiver that waits. `rules` are
+    those that stand."""
     waived = _waivers(case)
+    by_place: defaultdict[str, list[RedactionRule]] = defaultdict(list)
+    for rule in rules:
+        by_place[rule.place].append(rule)
     found = [
         _finding(read, at, seen, number, index, one, waived.get(_key(redaction, index)), user, case)
         for index, (number, one) in enumerate(_numbered(read))
     ]
+    found = [replace(one, rules=by_place[_place(one, read)]) if one.unfit else one for one in found]
     return sorted(found, key=lambda finding: finding.waived)
+
+
+def _place(finding: Finding, read: Read) -> str:
+    """As a rule names it."""
+    return place_of(finding.one.place, named=read.record.named)
 
 
 def _finding(

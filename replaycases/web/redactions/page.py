@@ -128,7 +128,8 @@ def _open(review: _Review, gates: list[GateRow] | None) -> dict[str, Any]:
     read = loading.read(sides, redaction)
     unseen = bar.first_unseen(redaction, review.seen) if redaction is not None else None
     lines = spans.places(read.lines, _wanted(read, unseen))
-    listed = findings.listed(read, redaction, review.case, review.user, lines, review.seen) if redaction else []
+    rules = findings.rules_of(sides.raw or sides.revision, redaction)
+    listed = _listed(review, read, lines, rules)
     counted = _counted(review, read, unseen, lines)
     return {
         "read": read,
@@ -138,7 +139,7 @@ def _open(review: _Review, gates: list[GateRow] | None) -> dict[str, Any]:
         "in_a_month": (timezone.localdate() + timedelta(days=30)).isoformat(),
         "kept": findings.kept(read),
         "kept_by": findings.kept_by(read.record.kept),
-        "rules": findings.rules_of(sides.raw or sides.revision, redaction),
+        "rules": rules,
         "replaced": kind_words.counted(read.record.counts),
         "facts": read.record.facts[: findings.FACTS_SHOWN],
         "more_facts": read.record.facts[findings.FACTS_SHOWN :],
@@ -148,6 +149,13 @@ def _open(review: _Review, gates: list[GateRow] | None) -> dict[str, Any]:
         "why_not": bar.why_not(review.asked.why_not_approve, counted, listed, gates or []),
         **_values(review, read),
     }
+
+
+def _listed(review: _Review, read: Read, lines: dict[int, int], rules: findings.Rules) -> list[findings.Finding]:
+    redaction = review.redaction
+    if redaction is None:
+        return []
+    return findings.listed(read, redaction, review.case, review.user, lines, review.seen, rules.standing)
 
 
 def _wanted(read: Read, unseen: int | None) -> dict[int, spans.Address]:

@@ -10,6 +10,7 @@ from replaycases.cases.seen_spans import SHOWN
 from replaycases.fixture.pointer import split
 from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.leaves import text_of
+from replaycases.redaction.placed import UNFIT
 from replaycases.web import document_rows
 from replaycases.web.document_rows import EVENTS, Part
 from replaycases.web.redactions import marked, told
@@ -247,7 +248,7 @@ def _open(at: OpenAt, seen: Collection[int]) -> Mark:
     one = at.one
     return Mark(
         number=at.number,
-        kind=kind_word(one.kind),
+        kind=kind_word(one.kind) if one.detector != UNFIT else "a rule that was not carried out",
         detector=one.detector,
         certainty=told.CERTAINTIES.get(one.certainty, ""),
         path=told.path(one.place.path),

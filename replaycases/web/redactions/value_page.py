@@ -62,6 +62,7 @@ def render_value(
         "raw": raw,
         "number": number,
         "refused": refused.messages if refused is not None else [],
+        "said": request.POST.dict() if refused is not None else {},
         "actions": {one.name: one for one in available_actions(case, user, only={"redact"})},
     }
     if raw.open:

@@ -38,14 +38,23 @@ def redaction_value(request: HttpRequest, case_id: CaseId, number: int) -> HttpR
 
 
 def render_review(
-    request: HttpRequest, case: Case, *, form: ReturnForm | None = None, refused: ValidationError | None = None
+    request: HttpRequest,
+    case: Case,
+    *,
+    form: ReturnForm | None = None,
+    refused: ValidationError | None = None,
+    said: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
-    """The page. `form` is a return that was refused, `refused` any other form that was (422)."""
+    """The page. `form` is a return that was refused, `refused` any other form that was (422), and `said` what was typed
+    into that."""
     if case.current_revision is None:
         return render(request, "reviews/empty.html", revision_page.docket_of(case, "review"))
     context = page.context(case, request)
     context["returning"] = form or ReturnForm(initial=seen_of(context["revision"]), auto_id="redaction-%s")
     context["refused"] = refused.messages if refused is not None else []
+    if form is not None:
+        context["refused"] = ["It is not returned: what is wrong stands beside the reason."]
+    context["said"] = said or {}
     status = 422 if form is not None or refused is not None else 200
     return render(request, "redactions/detail.html", context, status=status)
 

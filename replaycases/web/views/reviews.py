@@ -22,6 +22,7 @@ from replaycases.web import document_rows, raw_reading, review_page, review_queu
 from replaycases.web.forms_review import CommentForm, DecisionForm, ResolutionForm, ReturnForm
 from replaycases.web.pages import page_of
 from replaycases.web.redactions import turns
+from replaycases.web.redactions.views import render_review as render_redaction
 from replaycases.web.scope import CaseId, case_or_404, comment_or_404, control_or_404, revision_or_404, user_of
 from replaycases.web.views.revisions import render_revision
 
@@ -175,6 +176,8 @@ def _return(request: HttpRequest, case_id: CaseId, kind: DecisionKind) -> HttpRe
     policies.require(case, user, decided.returning)
     form = ReturnForm(request.POST, auto_id=f"{kind.value}-%s")
     if not form.is_valid():
+        if request.POST.get("page") == "redaction":
+            return render_redaction(request, case, form=form)
         return _render_review(request, case, kind=kind, form=form)
     said = form.cleaned_data
     seen = {field: said[field] for field in decided.returned_by}
