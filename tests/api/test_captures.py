@@ -59,8 +59,8 @@ def test_a_json_body_is_a_file_too_and_is_not_parsed_on_its_way(api: APIClient, 
     twice = b'{"messages": 1, ' + TRACE[1:]  # the strict parser of other bodies takes no name twice
     response = api.post(f"{ADDRESS}?project=RC", twice, content_type="application/json")
     nothing = api.generic("POST", f"{ADDRESS}?project=RC", CONTENT_TYPE="application/octet-stream")
-    assert [response.status_code, nothing.status_code] == [422, 422]
-    assert response.json()["findings"][0]["id"].startswith("import.")
+    assert [response.status_code, nothing.status_code] == [201, 422]
+    assert nothing.json()["findings"][0]["id"].startswith("import.")
 
 
 def test_a_file_of_a_multipart_body_is_the_same_capture(api: APIClient, project: Project) -> None:
