@@ -128,6 +128,7 @@ def test_a_case_without_a_fixture_has_no_gates(project: Project, people: People)
     assert "The case has no fixture yet" in html
     assert "The gates are computed once the case has a fixture." in html
     assert "Every gate is about" not in html
+    assert "computed at" not in html
     assert 'aria-disabled="true"' in html
 
 
