@@ -221,6 +221,10 @@ def test_an_edit_by_hand_after_the_raw_evidence_is_destroyed_needs_people_to_say
     redacting.look_again(of.responder, case=case, seen_revision=3)
     assert [one["detector"] for one in newest(case).open] == ["blind:relations not compared"]
     assert "residual" in blocking(factories.fresh(case), of)
+    document = json.loads(evidence.read(source.case.revisions.get(number=2).payload))
+    document["expected"]["prohibited_claims"][0]["statement"] = "Only what is expected is another."
+    intake.add_revision(of.responder, case=factories.fresh(case), fixture=json.dumps(document).encode())
+    assert newest(case).open == []
 
 
 def test_raw_evidence_that_comes_after_a_redaction_is_held_against_nothing_before_it(of: factories.People) -> None:
