@@ -147,7 +147,7 @@ def test_what_somebody_else_chose_while_the_lock_was_waited_for_stays(
 def test_a_draft_ends_after_a_step_whatever_is_left_out_before(of: factories.People, capture: Capture) -> None:
     chosen = steps(of, capture, range(1, 6), {1, 3, 4, 5}, 4)
     assert chosen == {"leave_out": [2], "horizon_after": 3}
-    assert choosing.ends_after(chosen, 5) == 4
+    assert choosing.ends_after(chosen, outlines.of_run(capture, 0).steps) == 4
 
 
 def test_an_unanswered_step_is_left_out_and_the_draft_goes_on(of: factories.People) -> None:
