@@ -70,6 +70,17 @@ def state(
     return statement
 
 
+def leaves_open(case: Case) -> bool:
+    """Whether the current revision holds less than its fixture needs, and nobody who owns the dependency confirmed it
+    last. One query, or none; what an old revision did not keep is not looked up."""
+    revision = case.current_revision
+    if revision is None or not (revision.authored_answers or revision.unstated_tools):
+        return False
+    said = revision.dependency_statements.order_by("-said_at").first()
+    answers, effects = (said.authored_confirmed, said.no_effect_confirmed) if said else (False, False)
+    return bool((revision.authored_answers and not answers) or (revision.unstated_tools and not effects))
+
+
 def _seen(case: Case, number: int, fixture_hash: str) -> FixtureRevision:
     current = case.current_revision
     assert current is not None  # the rule asks for one

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from replaycases.accounts import roles as may
-from replaycases.cases import decisions, flags, proposals, recipients
+from replaycases.cases import decisions, dependency, flags, proposals, recipients
 from replaycases.cases.models import (
     AuditEvent,
     Boundary,
@@ -23,7 +23,7 @@ from replaycases.cases.models import (
     ProposalState,
     Stage,
 )
-from replaycases.cases.policies import REVIEWED
+from replaycases.cases.policies import APPROVED, REVIEWED
 from replaycases.cases.recipients import People
 
 
@@ -92,6 +92,20 @@ def _reproduction_waits(event: AuditEvent) -> Notice | None:
         kind=NotificationKind.REVIEW_WANTED,
         text="redaction and expectation are approved, and it waits to be marked as reproduced.",
         occasion=f"event:{event.sequence}:reproduction",
+    )
+
+
+def _dependency_waits(event: AuditEvent) -> Notice | None:
+    """The revision is approved, and so readable for who owns the dependency."""
+    case = _of(event)
+    if case.stage not in APPROVED or not case.expectation_approved or not dependency.leaves_open(case):
+        return None
+    people = recipients.with_role(case, may.STATES_ACCEPTANCE) - recipients.contributors(case)
+    return Notice(
+        people=people,
+        kind=NotificationKind.REVIEW_WANTED,
+        text="a dependency's owner is asked what its fixture does not hold.",
+        occasion=f"event:{event.sequence}:dependency",
     )
 
 
@@ -200,7 +214,14 @@ def _finding_waits(event: AuditEvent) -> Notice | None:
     )
 
 
-_OF_CASE: tuple[Rule, ...] = (_redaction_waits, _expectation_waits, _reproduction_waits, _verdict_changed)
+_OF_CASE: tuple[Rule, ...] = (
+    _redaction_waits,
+    _expectation_waits,
+    _reproduction_waits,
+    _dependency_waits,
+    _verdict_changed,
+)
+_APPROVED: tuple[Rule, ...] = (_reproduction_waits, _dependency_waits)
 _WAITS: tuple[Rule, ...] = (_redaction_waits, _expectation_waits)
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "case.created": (_uncontained,),
@@ -211,8 +232,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "case.back_in_review": _WAITS,
     "revision.added": _WAITS,
     "control.added": (_control_waits,),
-    "redaction.approved": (_reproduction_waits,),
-    "expectation.approved": (_reproduction_waits,),
+    "redaction.approved": _APPROVED,
+    "expectation.approved": _APPROVED,
     "redaction.returned": (_returned,),
     "expectation.returned": (_returned,),
     "comparison.computed": (_verdict_changed,),

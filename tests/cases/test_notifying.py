@@ -18,6 +18,7 @@ from replaycases.cases.models import (
     Case,
     CaseOwner,
     Decision,
+    DependencyStatement,
     FlagReason,
     IncidentReport,
     Notification,
@@ -114,6 +115,27 @@ def test_a_case_with_both_approvals_tells_who_may_mark_it_as_reproduced(
     notifying.look()
     said = "RC-1: redaction and expectation are approved, and it waits to be marked as reproduced."
     assert (told(engineer), told(qa), told(owner)) == ([said], [], [])
+
+
+def test_an_approved_case_tells_dependency_owners_what_its_fixture_leaves_open_until_they_said_it(
+    case: Case, project: Project, responder: User, owner: User
+) -> None:
+    vendor = factories.person(project, Role.DEPENDENCY_OWNER)
+    Membership.objects.create(project=project, user=responder, role=Role.DEPENDENCY_OWNER)  # whose work it is
+    Case.objects.update(stage="redaction_approved")
+    happened(case, "redaction.approved", owner)
+    notifying.look()
+    assert told(vendor) == []  # they may not read it yet
+    Case.objects.update(expectation_approved=True)
+    happened(case, "expectation.approved", owner)
+    notifying.look()
+    said = ["RC-1: a dependency's owner is asked what its fixture does not hold."]
+    assert (told(vendor), [one for one in told(responder) if "dependency" in one]) == (said, [])
+    confirmed = {"acceptance": "unknown", "no_effect_confirmed": True, "said_by": vendor, "said_at": timezone.now()}
+    DependencyStatement.objects.create(case=case, revision=factories.revision(case), **confirmed)
+    happened(case, "expectation.approved", owner)
+    notifying.look()
+    assert told(vendor) == said
 
 
 def test_a_returned_revision_tells_its_author(case: Case, responder: User, reviewer: User) -> None:
