@@ -76,7 +76,9 @@ def why_not_around(name: ActionName, facts: Facts, actor: User) -> str:
     if name == "mark_non_replayable":
         return "" if facts.snapshot.owned else lifecycle.NO_OWNER
     if name == "review_again":
-        return flags.why_not_review_again(actor, facts.case)
+        return flags.why_not_review_again(
+            access.roles_of(actor, facts.case.project), facts.case, flags.open_reasons(facts.case)
+        )
     return _no_lane(facts, actor) if name == "promote" else ""
 
 

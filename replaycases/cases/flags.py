@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
-from replaycases.accounts.roles import REVIEWS_AGAIN
+from replaycases.accounts.roles import REVIEWS_AGAIN, Role
 from replaycases.cases import beats, events, policies, recording_ages, redaction_rows, texts
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
@@ -68,13 +68,13 @@ def review_again(actor: User, *, case: Case, note: str) -> Case:
     said = texts.kept(note, missing="Say what you looked at and found.")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "review_again")
-        standing = case.flags.filter(cleared_at=None)
-        before = sorted(standing.values_list("reason", flat=True))
-        answered = _answered_by(actor, case, before)
+        before = open_reasons(case)
+        answered = _answered_by(access.roles_of(actor, case.project), case, before)
         if why_not := _why_not_cleared(case, answered):
             raise InvalidTransition(why_not)
         now = timezone.now()
-        standing.filter(reason__in=answered).update(cleared_by=actor, cleared_at=now, clearing_note=said)
+        cleared = case.flags.filter(cleared_at=None, reason__in=answered)
+        cleared.update(cleared_by=actor, cleared_at=now, clearing_note=said)
         left = [reason for reason in before if reason not in answered]
         case.flagged = bool(left)
         if not left:
@@ -93,21 +93,25 @@ def review_again(actor: User, *, case: Case, note: str) -> Case:
     return case
 
 
-def why_not_review_again(actor: User, case: Case) -> str:
-    """Why a re-review that the actor may note of the case in its stage is refused for what its flags ask; "" if it is
-    not."""
-    open_flags = case.flags.filter(cleared_at=None)
+def why_not_review_again(held: frozenset[Role], case: Case, reasons: Sequence[str]) -> str:
+    """Why a re-review of the case is refused to somebody with these roles, who may note one in its stage, for what its
+    open flags ask, which have these reasons; "" if it is not."""
     try:
-        return _why_not_cleared(case, _answered_by(actor, case, sorted(open_flags.values_list("reason", flat=True))))
+        return _why_not_cleared(case, _answered_by(held, case, reasons))
     except PermissionDenied as refused:
         return str(refused)
 
 
-def _answered_by(actor: User, case: Case, reasons: Sequence[str]) -> list[str]:
-    """Those of the reasons that the actor answers: who reviews redactions answers what asks about one. Raises
-    PermissionDenied where none is theirs."""
+def open_reasons(case: Case) -> list[str]:
+    """Of the flags of the case that are not cleared."""
+    return sorted(case.flags.filter(cleared_at=None).values_list("reason", flat=True))
+
+
+def _answered_by(held: frozenset[Role], case: Case, reasons: Sequence[str]) -> list[str]:
+    """Those of the reasons that somebody with these roles answers: who reviews redactions answers what asks about one.
+    Raises PermissionDenied where none is theirs."""
     mine = [reason for reason in reasons if reason in OF_REDACTION]
-    if len(mine) == len(reasons) or not access.roles_of(actor, case.project).isdisjoint(REVIEWS_AGAIN):
+    if len(mine) == len(reasons) or not held.isdisjoint(REVIEWS_AGAIN):
         return list(reasons)
     if not mine:
         raise PermissionDenied(access.lacking(case.project, REVIEWS_AGAIN))

@@ -21,7 +21,7 @@ from replaycases.accounts.roles import (
     SIGNS_HAND_OFF,
     Role,
 )
-from replaycases.cases import decisions, details, gate_queries, gates, policies
+from replaycases.cases import decisions, details, flags, gate_queries, gates, policies
 from replaycases.cases.available import GATED, why_not_around
 from replaycases.cases.gate_around import surrounded
 from replaycases.cases.gate_facts import Bundle
@@ -113,13 +113,15 @@ def cases_for(user: User) -> QuerySet[Case]:
 
 def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[str, Any]:
     """What cases/detail.html shows but its forms, of a case out of `cases_for`. Six queries, and one more where gates
-    of a redaction are among those of the next stage."""
+    of a redaction are among those of the next stage; where a flag asks about the redaction three more say what."""
     held = access.roles_of(user, case.project)
     [around] = Bundle.of_surrounded([case], whole=True).facts()
     own_work = decisions.own_work(user, case, around.authors)
     actions = actions_of(case, user, held, own_work)
     actions["mark_non_replayable"] = _closes(actions["mark_non_replayable"], around, user)
     facts = facts_of(case)
+    asked = sorted(flag.key for flag in facts.of("flag"))
+    actions["review_again"] = _answers(actions["review_again"], case, held, asked)
     target, most = _target(case, actions), MOST_COMPARISONS if every_comparison else COMPARISONS_SHOWN + 1
     # Gates read every run and comparison anyway; without them the database counts, as there may be thousands.
     found = gates.gates_from(around, target, actor=user) if target else _residual(case, around, user)
@@ -189,6 +191,11 @@ def actions_of(case: Case, user: User, held: frozenset[Role], own_work: str) -> 
 def _closes(closing: Action, around: Around, user: User) -> Action:
     why_not = closing.why_not or why_not_around(closing.name, around, user)
     return replace(closing, allowed=not why_not, why_not=why_not)
+
+
+def _answers(noting: Action, case: Case, held: frozenset[Role], asked: list[str]) -> Action:
+    why_not = noting.why_not or flags.why_not_review_again(held, case, asked)
+    return replace(noting, allowed=not why_not, why_not=why_not)
 
 
 def comparisons_of(case: Case) -> QuerySet[Comparison]:

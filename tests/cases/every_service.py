@@ -77,7 +77,7 @@ NO_SERVICE = {
     "decisions": {"last_approval", "own_work", "own_work_of", "record", "require_not_author"},
     "declaring": {"declare"},
     "details": {"why_not_confirm"},
-    "flags": {"why_not_review_again"},
+    "flags": {"open_reasons", "why_not_review_again"},
     "events": {"record"},
     "expiry": {"end_with", "extend"},
     "gate_rules": {"promoter"},

@@ -337,6 +337,7 @@ def test_redacting_what_is_approved_asks_once_more_and_looking_at_it_does_not(of
     assert 'name="how" value="look">Look again' in words(client.get(PAGE))
     looking = client.post("/cases/RC-1/redactions/", {**asked, "how": "look"}, follow=True)
     assert "Revision 1 was looked through under the policy in force: 2 findings are open." in told(looking)
+    assert "Open findings in revision 1" in told(client_of(of.qa).get("/cases/RC-1/"))
     assert "its approvals are void" in told(client.post("/cases/RC-1/redactions/", asked))
     assert factories.fresh(case).stage == Stage.REDACTION_APPROVED
     client.post("/cases/RC-1/redactions/", {**asked, "confirmed": "yes"})
