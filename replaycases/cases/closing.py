@@ -1,7 +1,10 @@
-"""The closing checklist: what a green replay does not show, and somebody looks at before the incident is closed."""
+"""What a case is closed with: the checklist of what a green replay does not show and somebody looks at before the
+incident is closed, and why a case cannot be replayed."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
@@ -12,7 +15,7 @@ from replaycases.accounts import access
 from replaycases.accounts.models import User
 from replaycases.accounts.roles import SIGNS_HAND_OFF
 from replaycases.cases import events, policies, texts
-from replaycases.cases.models import Case, ClosingItem, ClosingStep
+from replaycases.cases.models import AuditEvent, Case, ClosingItem, ClosingStep, Stage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,3 +53,13 @@ def note_step(actor: User, *, case: Case, step: ClosingStep, note: str) -> Closi
             after={"step": step.value},
         )
     return item
+
+
+def why_non_replayable(case: Case) -> Mapping[str, str]:
+    """The "reason" and what is "missing", as they were said when the case was last marked; {} unless it is so now. One
+    query, or none."""
+    if case.stage != Stage.NON_REPLAYABLE:
+        return {}
+    marked = AuditEvent.objects.filter(case=case, action="case.non_replayable").order_by("-sequence").first()
+    said = json.loads(marked.after) if marked is not None else {}
+    return {name: str(said.get(name, "")) for name in ("reason", "missing")}

@@ -6,7 +6,6 @@ the change written, the audit event appended.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,7 +25,6 @@ from replaycases.cases import (
     seen_spans,
 )
 from replaycases.cases.models import (
-    AuditEvent,
     Case,
     CaseOwner,
     Control,
@@ -174,16 +172,6 @@ def mark_non_replayable(actor: User, *, case: Case, reason: str, missing: str) -
         if not CaseOwner.objects.filter(case=case).askable().exists():
             raise InvalidTransition(NO_OWNER)
         return _move(case, actor, Stage.NON_REPLAYABLE, "case.non_replayable", after={"reason": why, "missing": lacks})
-
-
-def why_non_replayable(case: Case) -> Mapping[str, str]:
-    """The "reason" and what is "missing", as they were said when the case was last marked; {} unless it is so now. One
-    query, or none."""
-    if case.stage != Stage.NON_REPLAYABLE:
-        return {}
-    marked = AuditEvent.objects.filter(case=case, action="case.non_replayable").order_by("-sequence").first()
-    said = json.loads(marked.after) if marked is not None else {}
-    return {name: str(said.get(name, "")) for name in ("reason", "missing")}
 
 
 def reopen(actor: User, *, case: Case, reason: str) -> Case:

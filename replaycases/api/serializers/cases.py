@@ -23,7 +23,7 @@ from replaycases.api.serializers.fields import (
     TextField,
 )
 from replaycases.api.serializers.shapes import row, shape
-from replaycases.cases import details, lifecycle, reading
+from replaycases.cases import closing, details, reading
 from replaycases.cases.models import (
     Boundary,
     Case,
@@ -108,7 +108,7 @@ class CaseInFullSerializer(CaseSerializer):  # type: ignore[misc,valid-type]
 
     @extend_schema_field(WhyNonReplayable(allow_null=True))
     def get_non_replayable(self, case: Case) -> Mapping[str, str] | None:
-        return lifecycle.why_non_replayable(case) or None
+        return closing.why_non_replayable(case) or None
 
 
 NewCase = shape(
