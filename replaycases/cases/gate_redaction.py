@@ -141,9 +141,9 @@ def residual(facts: Facts) -> Found:
     place = Evidence(kind="redaction", label=f"redaction of revision {revision.number}", number=revision.number)
     if looked is None:
         return unsatisfied(f"Nobody looked yet for what must go of revision {revision.number}.", "Redact it.", place)
-    outrun = redactions.outrun(looked)
+    outrun, remedy = redactions.outrun(looked)
     if outrun and not _is_approved(facts, revision):
-        return unsatisfied(outrun, "Redact it again, or have the detectors look again.", place)
+        return unsatisfied(outrun, remedy, place)
     if looked.lost:
         remedy = "Mark, keep, join or split values by a rule, and redact again."
         if redactions.descent(revision) is not None and redactions.source(revision) is None:

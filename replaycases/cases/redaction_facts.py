@@ -24,6 +24,8 @@ from replaycases.cases.models import (
 from replaycases.cases.redaction_descent import Descent, Descents, looks_at, source_in
 from replaycases.redaction.scan import DETECTORS_VERSION
 
+LOOK_AGAIN = "Redact it again, or have the detectors look again."
+
 
 class RedactionFacts:
     """Of the current revisions of these cases, whose rows are loaded with `current_revision` and `provenance`."""
@@ -53,18 +55,25 @@ class RedactionFacts:
         """Whether earlier revisions may tell more of where it comes from."""
         return (self.source(revision) or revision).number > 1
 
-    def outrun(self, looked: Any) -> str:
-        """Why it says too little today: another policy is in force, the detectors are newer, or people decided
-        something since; "" if none of it. `looked` is a newest one."""
+    def outrun(self, looked: Any) -> tuple[str, str]:
+        """Why it says too little today, and what to do: another policy is in force, the detectors are newer, or people
+        decided something since; both "" if none of it. `looked` is a newest one."""
         number = looked.in_force or 0
         of = looked.policy.number if looked.policy is not None else 0
         if of != number:
-            return f"Version {number} of the redaction policy is in force, and this was found under version {of}."
+            under = redaction_rows.policy_name(of)
+            return (
+                f"Version {number} of the redaction policy is in force, and this was found under {under}.",
+                LOOK_AGAIN,
+            )
         if looked.detectors != DETECTORS_VERSION:
-            return "The detectors are newer than what was found."
+            return "The detectors are newer than what was found.", LOOK_AGAIN
         if redaction_rows.has_changed_rules(looked):
-            return "Rules were added or taken back since it was redacted, and only redacting it again applies them."
-        return ""
+            return (
+                "Rules were added or taken back since it was redacted.",
+                "Redact it again to apply them.",
+            )
+        return "", ""
 
     def left(self, looked: Any) -> list[Mapping[str, str]]:
         """Its open findings that no waiver covers now. `looked` is a newest one."""

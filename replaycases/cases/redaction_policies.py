@@ -14,6 +14,7 @@ from replaycases.accounts.roles import SETS_REDACTION_POLICY
 from replaycases.cases import events, flags, policies, texts
 from replaycases.cases.models import Case, FlagReason, RedactionPolicy, Stage
 from replaycases.cases.policies import SeenAnother
+from replaycases.cases.redaction_rows import policy_name
 from replaycases.redaction.folding import is_encodable
 from replaycases.redaction.leaves import leaves
 from replaycases.redaction.policy import BUILT_IN, Policy, PolicyInvalid, read_policy
@@ -61,11 +62,12 @@ def save(actor: User, *, project: Project, data: Mapping[str, Any], note: str, s
         policies.require_roles_locked(actor, project, *SETS_REDACTION_POLICY)
         number = RedactionPolicy.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
         if number != seen:
-            raise SeenAnother(f"Version {number} of the policy is in force, and you edited {_named(seen)}. Look again.")
+            told = f"Version {number} of the policy is in force, and you edited {policy_name(seen)}."
+            raise SeenAnother(f"{told} Look again.")
         before = current(project)
         policy = checked(project, data, number=number + 1)
         if as_policy(before).digest == policy.digest:
-            raise ValidationError({"policy": f"Nothing is changed: this is what {_named(number)} says already."})
+            raise ValidationError({"policy": f"Nothing is changed: this is what {policy_name(number)} says already."})
         row = RedactionPolicy.objects.create(
             project=project, number=number + 1, data=dict(data), digest=policy.digest, note=why, created_by=actor
         )
@@ -80,10 +82,6 @@ def save(actor: User, *, project: Project, data: Mapping[str, Any], note: str, s
         )
         _flag(project, row)
     return row
-
-
-def _named(number: int) -> str:
-    return f"version {number}" if number else "the built-in policy"
 
 
 def _flag(project: Project, row: RedactionPolicy) -> None:

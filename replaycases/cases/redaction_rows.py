@@ -25,6 +25,11 @@ from replaycases.cases.policies import InvalidTransition
 from replaycases.redaction.scan import DETECTORS_VERSION
 
 
+def policy_name(number: int) -> str:
+    """What a version of a project's policy is called; 0 where it has none of its own."""
+    return f"version {number}" if number else "the built-in policy"
+
+
 def newest(revision: FixtureRevision) -> Redaction | None:
     """The one that counts; None for a revision that nobody looked at."""
     return newest_of([revision.pk]).get(revision.pk)

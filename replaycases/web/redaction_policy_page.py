@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import READS_QUARANTINED_EVIDENCE, SETS_REDACTION_POLICY
-from replaycases.cases import redaction_policies
+from replaycases.cases import redaction_policies, redaction_rows
 from replaycases.cases.models import RedactionPolicy
 from replaycases.cases.redacting import Preview
 from replaycases.fixture.findings import Finding
@@ -62,7 +62,7 @@ class Told:
 
     @property
     def name(self) -> str:
-        return name_of(self.number)
+        return redaction_rows.policy_name(self.number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,10 +99,6 @@ def sets(user: User, project: Project) -> bool:
 def sees_allowed(user: User, project: Project) -> bool:
     """What a policy lets stand may be somebody's address: it is told to who writes it and to who reads raw evidence."""
     return access.has_any(user, project, SETS_REDACTION_POLICY | READS_QUARANTINED_EVIDENCE)
-
-
-def name_of(number: int) -> str:
-    return f"version {number}" if number else "the built-in policy"
 
 
 def versions(project: Project) -> list[RedactionPolicy]:

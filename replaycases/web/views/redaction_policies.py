@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from replaycases.accounts import access
 from replaycases.accounts.models import Project
 from replaycases.accounts.roles import SETS_REDACTION_POLICY
-from replaycases.cases import redacting, redaction_policies, searching
+from replaycases.cases import redacting, redaction_policies, redaction_rows, searching
 from replaycases.cases.evidence import EvidenceDestroyed
 from replaycases.cases.models import Case, RedactionPolicy
 from replaycases.cases.policies import InvalidTransition, SeenAnother
@@ -58,11 +58,9 @@ def version(request: HttpRequest, key: str, number: int) -> HttpResponse:
         "shown": redaction_policy_page.told_of(shown, allowed=allowed),
         "is_in_force": shown == rows[0],
         "old": old,
-        "old_name": redaction_policy_page.name_of(old),
-        "new_name": redaction_policy_page.name_of(shown.number),
-        "others": [
-            (one, redaction_policy_page.name_of(one)) for one in range(len(rows), -1, -1) if one != shown.number
-        ],
+        "old_name": redaction_rows.policy_name(old),
+        "new_name": redaction_rows.policy_name(shown.number),
+        "others": [(one, redaction_rows.policy_name(one)) for one in range(len(rows), -1, -1) if one != shown.number],
         "differences": redaction_policy_page.compared(_numbered(rows, old) if old else None, shown, allowed=allowed),
     }
     return render(request, "policies/version.html", context)
@@ -167,7 +165,7 @@ def _outrun(request: HttpRequest, project: Project, form: RedactionPolicyForm, w
     form.data = data
     shown = {
         "refused": why,
-        "old_name": redaction_policy_page.name_of(number),
+        "old_name": redaction_rows.policy_name(number),
         "differences": redaction_policy_page.compared(current, sent, allowed=True),
     }
     return _render_new(request, project, form, status=409, **shown)
