@@ -63,13 +63,15 @@ def raise_flag(actor: User | None, *, case: Case, reason: FlagReason, detail: st
 
 def review_again(actor: User, *, case: Case, note: str) -> Case:
     """Somebody looked at the case again and says what they found: the open flags that are theirs to answer are cleared.
-    Once none is left, the next review is due after the project's interval. Raises PermissionDenied, InvalidTransition
-    also where the redaction was not looked at again as a flag asks, ValidationError without a note."""
+    Once none is left, and they answer for more than the redaction, the next review is due after the project's interval.
+    Raises PermissionDenied, InvalidTransition also where the redaction was not looked at again as a flag asks,
+    ValidationError without a note."""
     said = texts.kept(note, missing="Say what you looked at and found.")
     with transaction.atomic():
         case = policies.require_locked(case, actor, "review_again")
         before = open_reasons(case)
-        answered = _answered_by(access.roles_of(actor, case.project), case, before)
+        held = access.roles_of(actor, case.project)
+        answered = _answered_by(held, case, before)
         if why_not := _why_not_cleared(case, answered):
             raise InvalidTransition(why_not)
         now = timezone.now()
@@ -77,7 +79,7 @@ def review_again(actor: User, *, case: Case, note: str) -> Case:
         cleared.update(cleared_by=actor, cleared_at=now, clearing_note=said)
         left = [reason for reason in before if reason not in answered]
         case.flagged = bool(left)
-        if not left:
+        if not left and not held.isdisjoint(REVIEWS_AGAIN):
             case.review_due_at = now + timedelta(days=case.project.review_after_days)
         case.save(update_fields=["flagged", "review_due_at"])
         next_review = case.review_due_at.isoformat() if case.review_due_at else ""
@@ -110,9 +112,9 @@ def open_reasons(case: Case) -> list[str]:
 def _answered_by(held: frozenset[Role], case: Case, reasons: Sequence[str]) -> list[str]:
     """Those of the reasons that somebody with these roles answers: who reviews redactions answers what asks about one.
     Raises PermissionDenied where none is theirs."""
-    mine = [reason for reason in reasons if reason in OF_REDACTION]
-    if len(mine) == len(reasons) or not held.isdisjoint(REVIEWS_AGAIN):
+    if not held.isdisjoint(REVIEWS_AGAIN):
         return list(reasons)
+    mine = [reason for reason in reasons if reason in OF_REDACTION]
     if not mine:
         raise PermissionDenied(access.lacking(case.project, REVIEWS_AGAIN))
     return mine

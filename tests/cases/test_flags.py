@@ -141,6 +141,23 @@ def test_an_unflagged_case_is_not_reviewed_again_and_a_note_is_asked_for(case: C
     assert open_reasons(case) == ["drifted"]
 
 
+def test_who_reviews_redactions_alone_notes_nothing_where_no_flag_asks_about_one(case: Case, project: Project) -> None:
+    Case.objects.filter(pk=case.pk).update(flagged=True)  # It says so still, and every flag is cleared.
+    with pytest.raises(PermissionDenied, match="needs the role"):
+        flags.review_again(factories.person(project, Role.PRIVACY_REVIEWER), case=case, note="Fine.")
+    assert factories.fresh(case).review_due_at is None
+
+
+def test_who_reviews_redactions_alone_clears_what_asks_about_one_and_leaves_the_next_date(
+    case: Case, project: Project, qa: User
+) -> None:
+    due = timezone.now() + timedelta(hours=1)
+    Case.objects.filter(pk=case.pk).update(review_due_at=due)
+    flags.raise_flag(qa, case=case, reason=FlagReason.POLICY_CHANGED, detail="Changed.")
+    flags.review_again(factories.person(project, Role.PRIVACY_REVIEWER), case=case, note="Nothing new is found.")
+    assert (open_reasons(case), factories.fresh(case).review_due_at) == ([], due)
+
+
 def test_a_token_reviews_nothing_again(case: Case, qa: User) -> None:
     flags.raise_flag(qa, case=case, reason=FlagReason.DRIFTED, detail="Drift.")
     qa.token = ApiToken(project=case.project, user=qa, prefix="rc_x")
