@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Case as Either
@@ -22,6 +24,7 @@ from replaycases.cases.models import (
     Waiver,
 )
 from replaycases.cases.policies import InvalidTransition
+from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.scan import DETECTORS_VERSION
 
 
@@ -41,6 +44,33 @@ def require_newest(revision: FixtureRevision) -> Redaction:
     if found is None:
         raise InvalidTransition("Nobody looked yet for what must go. Redact it first.")
     return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class InTheWay:
+    """What a look says must not stay. `left` are the open findings that no waiver covers; of relations between values
+    `lost` is how many were lost, and no waiver lets one be."""
+
+    lost: int
+    left: list[Mapping[str, str]]
+
+    def __bool__(self) -> bool:
+        return bool(self.lost or self.left)
+
+    def __str__(self) -> str:
+        told = [f"lost relations between values: {self.lost}"] if self.lost else []
+        found = kind_words.counted(Counter(one["kind"] for one in self.left))
+        return "; ".join([*told, f"open findings: {found}"] if self.left else told)
+
+
+def in_the_way(redaction: Redaction, waivers: Iterable[Waiver]) -> InTheWay:
+    """Nothing where it is falsy. `waivers` are those of the case that hold."""
+    return InTheWay(lost=redaction.lost, left=standing(redaction, waivers))
+
+
+def in_the_way_now(redaction: Redaction) -> InTheWay:
+    """The same by the waivers that hold now."""
+    return InTheWay(lost=redaction.lost, left=left_open(redaction))
 
 
 def left_open(redaction: Redaction) -> list[Mapping[str, str]]:
@@ -83,7 +113,7 @@ def in_event(redaction: Redaction) -> dict[str, object]:
 
 def kinds(found: Iterable[Mapping[str, str]]) -> str:
     """What the findings are, in words."""
-    return ", ".join(sorted({one["kind"] for one in found}))
+    return ", ".join(sorted({kind_word(one["kind"]) for one in found}))
 
 
 def rules_changed(redaction: Redaction) -> bool:

@@ -29,6 +29,7 @@ from replaycases.cases.models import (
 from replaycases.cases.policies import InvalidTransition, SeenAnother
 from replaycases.fixture.pointer import resolve, split
 from replaycases.fixture.strict_json import parse
+from replaycases.redaction.kind_words import kind_word
 from replaycases.redaction.leaves import text_of
 from replaycases.redaction.places import Kind
 from replaycases.redaction.record import Open, Record, read_record, rescan
@@ -113,7 +114,7 @@ def require_nothing_in(control: Control) -> None:
     """Raises InvalidTransition where the detectors find in a control what must go, EvidenceDestroyed."""
     found = open_in(control)
     if found:
-        kinds = ", ".join(sorted({one.kind for one in found}))
+        kinds = ", ".join(sorted({kind_word(one.kind) for one in found}))
         raise InvalidTransition(
             f"Control {control.name} holds what must go ({kinds}). Add one without it, or have the policy keep it."
         )

@@ -605,7 +605,7 @@ def test_a_control_that_holds_what_must_go_is_not_approved(of: factories.People)
         outcome_type=OutcomeType.SUCCESS,
         fixture=factories.fixture(case_id="control", input={"message": "Write to joe.roe@corp.test"}),
     )
-    with pytest.raises(InvalidTransition, match="holds what must go \\(email\\)"):
+    with pytest.raises(InvalidTransition, match="holds what must go \\(e-mail\\)"):
         lifecycle.approve_control(of.privacy, control=control, fixture_hash=control.fixture_hash)
     assert not Decision.objects.filter(control=control).exists()
 
