@@ -592,7 +592,7 @@ def test_new_expectations_are_looked_through_before_they_are_shown(of: factories
     intake.add_revision(of.engineer, case=case, fixture=json.dumps(document).encode())
     case = factories.fresh(case)
     assert case.stage == Stage.REDACTION_APPROVED
-    with pytest.raises(InvalidTransition, match="must go \\(email\\)"):
+    with pytest.raises(InvalidTransition, match="must go \\(e-mail\\)"):
         factories.approve_expectation(of, case)
 
 
