@@ -36,10 +36,11 @@ _ACCEPTED: Mapping[OutcomeType, Accepted] = {
 
 _LACKING: Mapping[OutcomeType, str] = {
     OutcomeType.SUCCESS: "ends in an accepted result",
+    OutcomeType.REJECTION: "ends in anything but an accepted result",
     OutcomeType.TIMEOUT: "ends in an error that leaves its result open",
 }
-"""What some call must do to show an outcome. A tool may refuse, or leave open whether it was done, by a result or by an
-error: nothing recorded contradicts the others."""
+"""What some call must do to show an outcome. A tool may refuse by a result or by an error: only an accepted result is no
+refusal. Whether it was done may be left open by any of them: nothing recorded contradicts that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,11 +100,17 @@ def why_not_shown(fixture: Fixture, tool: str, outcome_type: OutcomeType) -> str
     ran_out = {found.seq for found in timeouts_of(fixture)}
     shown = {_recorded_as(event, ran_out=event.seq in ran_out) for event in calls}
     shown |= {OutcomeType.TIMEOUT for event in calls if _is_open_error(event)}
-    if outcome_type not in _LACKING or outcome_type in shown:
+    may_refuse = outcome_type == OutcomeType.REJECTION and not all(_is_accepted_result(event) for event in calls)
+    if outcome_type not in _LACKING or outcome_type in shown or may_refuse:
         return ""
     says = f"In this control no call of {tool} {_LACKING[outcome_type]} (an optional call shows nothing)."
     found = ", ".join(each.label.lower() for each in OutcomeType if each in shown)
     return f"{says} Write it so, or choose what is recorded: {found}." if found else says
+
+
+def _is_accepted_result(event: Event) -> bool:
+    is_result = event.outcome is not None and event.outcome.type == "result"
+    return is_result and event.effect is not None and event.effect.accepted is True
 
 
 def _is_open_error(event: Event) -> bool:

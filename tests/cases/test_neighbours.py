@@ -171,22 +171,33 @@ def test_what_is_not_filled_in_is_found_on_its_line() -> None:
     ("outcome", "accepted", "shows"),
     [
         (DONE, True, {"success"}),
-        (DONE, False, set()),
-        (DONE, "unknown", set()),
-        (REFUSED, False, set()),
-        (REFUSED, True, {"timeout_before_result"}),
-        (TIMEOUT, "unknown", {"timeout_before_result"}),
-        (TIMEOUT, False, {"timeout_before_result"}),
+        (DONE, False, {"rejection"}),
+        (DONE, "unknown", {"rejection"}),
+        (REFUSED, False, {"rejection"}),
+        (REFUSED, True, {"rejection", "timeout_before_result"}),
+        (TIMEOUT, "unknown", {"rejection", "timeout_before_result"}),
+        (TIMEOUT, False, {"rejection", "timeout_before_result"}),
     ],
 )
-def test_what_is_recorded_may_contradict_a_success_or_a_timeout_and_nothing_else(
+def test_what_is_recorded_may_contradict_any_outcome_but_an_uncertain_one(
     outcome: Any, accepted: Any, shows: set[str]
 ) -> None:
     fixture = paying(outcome, accepted)
     found = {each for each in OutcomeType if not why_not_shown(fixture, "pay", each)}
-    assert found == {OutcomeType.REJECTION, OutcomeType.UNCERTAIN, *shows}
+    assert found == {OutcomeType.UNCERTAIN, *shows}
+
+
+def test_one_call_that_may_be_a_refusal_is_enough_and_one_that_names_no_effect_may_be() -> None:
+    document = json.loads(json.dumps(paying().document))
+    document["events"][0] |= {"tool": "pay", "arguments": {"amount": 1}}
+    assert why_not_shown(load_fixture(json.dumps(document).encode()), "pay", OutcomeType.REJECTION) == ""
+    document["events"][0]["effect"] = {"action": "payment", "accepted": True}
+    why_not = why_not_shown(load_fixture(json.dumps(document).encode()), "pay", OutcomeType.REJECTION)
+    assert "no call of pay ends in anything but an accepted result" in why_not
+    assert "choose what is recorded: success" in why_not
 
 
 def test_an_optional_call_shows_no_outcome() -> None:
     fixture = paying(TIMEOUT, "unknown", event={"optional": True})
-    assert "an optional call shows nothing" in why_not_shown(fixture, "pay", OutcomeType.TIMEOUT)
+    for outcome_type in (OutcomeType.SUCCESS, OutcomeType.REJECTION, OutcomeType.TIMEOUT):
+        assert "an optional call shows nothing" in why_not_shown(fixture, "pay", outcome_type)

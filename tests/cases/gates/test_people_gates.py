@@ -209,6 +209,8 @@ def ending(kind: OutcomeType) -> bytes:
     document = json.loads(effectful(case_id=f"control-{kind}", prompt_version=kind))
     if kind == OutcomeType.TIMEOUT:
         document["events"][0]["outcome"] = NO_ANSWER
+    if kind == OutcomeType.REJECTION:
+        document["events"][0]["effect"]["accepted"] = False
     return json.dumps(document).encode()
 
 
