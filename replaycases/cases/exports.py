@@ -19,6 +19,10 @@ from replaycases.fixture.lane_index import ListedApproval, ListedPolicy
 
 UNSEEN = "nobody looked yet for what must go. Have the detectors look at it on its review page"
 REMEDY = "Decide about them on its review page: by a rule and another redaction, or two people let them stand"
+REMEDY_OF_LOST = (
+    "Bring them back on its review page, by a rule and another redaction, or undo what was edited by hand: "
+    "no waiver lets that stand"
+)
 
 
 def require(revision: FixtureRevision) -> None:
@@ -46,10 +50,10 @@ def faults_of(revisions: Collection[FixtureRevision]) -> dict[UUID, str]:
 def _fault(looked: Redaction | None, waivers: list[Waiver]) -> str:
     if looked is None:
         return UNSEEN
-    if looked.lost:
-        return f"relations between its values that were lost: {looked.lost}. {REMEDY}"
-    left = redaction_rows.standing(looked, waivers)
-    return f"open findings: {len(left)}. {REMEDY}" if left else ""
+    found = redaction_rows.in_the_way(looked, waivers)
+    if found.lost:
+        return f"relations between its values that were lost: {found.lost}. {REMEDY_OF_LOST}"
+    return f"open findings: {len(found.left)}. {REMEDY}" if found.left else ""
 
 
 def approvals_of(revisions: Collection[FixtureRevision]) -> Mapping[UUID, ListedApproval]:

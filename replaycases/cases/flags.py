@@ -19,11 +19,13 @@ from replaycases.cases import beats, events, policies, recording_ages, redaction
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Case,
+    FixtureRevision,
     FlagReason,
     LaneName,
     Proposal,
     ProposalKind,
     ProposalState,
+    Redaction,
     ReviewFlag,
     Stage,
 )
@@ -133,12 +135,22 @@ def _why_not_cleared(case: Case, reasons: Collection[str]) -> str:
             f"Nobody looked at revision {revision.number} under the policy in force and by the detectors of today. "
             "Look again on the page of its redaction, then note what you found."
         )
-    left = redaction_rows.left_open(looked)
-    if not left:
-        return ""
     back = "Redact it" if case.stage == Stage.IN_REVIEW else "Send the case back to review, and redact it"
-    found = kind_words.counted(Counter(one["kind"] for one in left))
-    return f"Open findings in revision {revision.number}: {found}. {back}, or have two people let them stand there."
+    return _in_the_way(revision, looked, back)
+
+
+def _in_the_way(revision: FixtureRevision, looked: Redaction, back: str) -> str:
+    """What of this look at it keeps a re-review from being noted, and what to do; "" if nothing does."""
+    found = redaction_rows.in_the_way(looked)
+    if found.lost:
+        return (
+            f"Relations between values of revision {revision.number} were lost: {found.lost}. {back} by a rule that "
+            "brings them back, or undo what was edited by hand: no waiver lets that stand."
+        )
+    if found.left:
+        kinds = kind_words.counted(Counter(one["kind"] for one in found.left))
+        return f"Open findings in revision {revision.number}: {kinds}. {back}, or have two people let them stand there."
+    return ""
 
 
 def look() -> int:

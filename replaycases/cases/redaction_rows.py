@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
@@ -54,23 +53,11 @@ class InTheWay:
     lost: int
     left: list[Mapping[str, str]]
 
-    def __bool__(self) -> bool:
-        return bool(self.lost or self.left)
 
-    def __str__(self) -> str:
-        told = [f"lost relations between values: {self.lost}"] if self.lost else []
-        found = kind_words.counted(Counter(one["kind"] for one in self.left))
-        return "; ".join([*told, f"open findings: {found}"] if self.left else told)
-
-
-def in_the_way(redaction: Redaction, waivers: Iterable[Waiver]) -> InTheWay:
-    """Nothing where it is falsy. `waivers` are those of the case that hold."""
-    return InTheWay(lost=redaction.lost, left=standing(redaction, waivers))
-
-
-def in_the_way_now(redaction: Redaction) -> InTheWay:
-    """The same by the waivers that hold now."""
-    return InTheWay(lost=redaction.lost, left=left_open(redaction))
+def in_the_way(redaction: Redaction, waivers: Iterable[Waiver] | None = None) -> InTheWay:
+    """`waivers` are those of the case that hold now; they are read where they are not given."""
+    left = left_open(redaction) if waivers is None else standing(redaction, waivers)
+    return InTheWay(lost=redaction.lost, left=left)
 
 
 def left_open(redaction: Redaction) -> list[Mapping[str, str]]:
@@ -81,13 +68,15 @@ def left_open(redaction: Redaction) -> list[Mapping[str, str]]:
 
 def require_nothing_open(revision: FixtureRevision) -> None:
     """What is new in what is expected was looked through like all else before it is redacted evidence. Raises
-    InvalidTransition where it holds what must go."""
+    InvalidTransition where it holds what must go, or lost a relation."""
     looked = require_newest(revision)
     if revision.payload.classification == Classification.QUARANTINED and not is_of_today(looked):
         raise InvalidTransition("It was looked through by an earlier policy or earlier detectors: look again first.")
-    left = left_open(looked)
-    if left:
-        raise InvalidTransition(f"What is expected holds what must go ({kinds(left)}). Change it first.")
+    found = in_the_way(looked)
+    if found.lost:
+        raise InvalidTransition(f"Relations between values were lost: {found.lost}. Change what is expected first.")
+    if found.left:
+        raise InvalidTransition(f"What is expected holds what must go ({kinds(found.left)}). Change it first.")
 
 
 def is_of_today(looked: Redaction) -> bool:

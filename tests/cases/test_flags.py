@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -156,6 +157,26 @@ def test_who_reviews_redactions_alone_clears_what_asks_about_one_and_leaves_the_
     flags.raise_flag(qa, case=case, reason=FlagReason.POLICY_CHANGED, detail="Changed.")
     flags.review_again(factories.person(project, Role.PRIVACY_REVIEWER), case=case, note="Nothing new is found.")
     assert (open_reasons(case), factories.fresh(case).review_due_at) == ([], due)
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ({"open": [factories.FOUND]}, r"Open findings in revision 1: 1 e-mail\. .* let them stand"),
+        ({"lost": 2}, r"Relations between values of revision 1 were lost: 2\. .* no waiver lets that stand"),
+    ],
+)
+@pytest.mark.parametrize("reason", sorted(flags.OF_REDACTION))
+def test_a_re_review_of_a_redaction_is_refused_while_something_stands_in_its_way(
+    case: Case, qa: User, reason: FlagReason, found: dict[str, Any], says: str
+) -> None:
+    Case.objects.filter(pk=case.pk).update(stage="redaction_approved")
+    factories.look(case, **found)
+    flags.raise_flag(None, case=case, reason=reason, detail="Changed.")
+    with pytest.raises(InvalidTransition, match=says):
+        flags.review_again(qa, case=case, note="Fine.")
+    factories.look(case, open=[], lost=0)
+    flags.review_again(qa, case=case, note="Fine.")
 
 
 def test_a_token_reviews_nothing_again(case: Case, qa: User) -> None:

@@ -596,6 +596,13 @@ def test_new_expectations_are_looked_through_before_they_are_shown(of: factories
         factories.approve_expectation(of, case)
 
 
+def test_new_expectations_with_which_a_relation_was_lost_are_not_shown(of: factories.People) -> None:
+    case = factories.case(of.project, of.responder)
+    factories.look(case, lost=1)
+    with pytest.raises(InvalidTransition, match="Relations between values were lost: 1"):
+        redaction_rows.require_nothing_open(factories.revision(case))
+
+
 def test_a_control_that_holds_what_must_go_is_not_approved(of: factories.People) -> None:
     case = approved(of)
     control = intake.add_control(

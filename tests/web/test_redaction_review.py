@@ -344,6 +344,14 @@ def test_redacting_what_is_approved_asks_once_more_and_looking_at_it_does_not(of
     assert factories.fresh(case).stage == Stage.IN_REVIEW
 
 
+def test_a_look_says_that_a_relation_is_lost(of: factories.People, made: Case) -> None:
+    document = json.loads(evidence.read(factories.revision(made).payload))
+    document["input"]["body"] = json.dumps({"to": {"mail": "other@shop.example"}, "note": "-"})
+    intake.add_revision(of.responder, case=made, fixture=json.dumps(document).encode())
+    looking = client_of(of.responder).post("/cases/RC-1/redactions/", {"revision": 3, "how": "look"}, follow=True)
+    assert "under the policy in force: 1 finding is open and 1 relation is lost." in told(looking)
+
+
 def test_redacting_again_by_a_new_policy_that_changes_no_byte_says_what_is_replaced(
     of: factories.People, made: Case
 ) -> None:

@@ -76,8 +76,7 @@ def redact(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     number = form.cleaned_data["revision"]
     if form.cleaned_data["how"] == "look":
         looked = redacting.look_again(user, case=case, seen_revision=number)
-        left = len(redaction_rows.left_open(looked))
-        found = f"{left} finding{' is' if left == 1 else 's are'} open" if left else "nothing is open"
+        found = _found(redaction_rows.in_the_way(looked))
         messages.success(request, f"Revision {number} was looked through under the policy in force: {found}.")
         return redirect("redaction_review", case.readable_id)
     approval = decisions.standing(case).get(DecisionKind.REDACTION)
@@ -87,6 +86,14 @@ def redact(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     made = redacting.redact(user, case=case, seen_revision=number)
     messages.success(request, _made(made, number))
     return redirect("redaction_review", case.readable_id)
+
+
+def _found(found: redaction_rows.InTheWay) -> str:
+    left, lost = len(found.left), found.lost
+    told = [f"{left} finding{' is' if left == 1 else 's are'} open"] if left else []
+    if lost:
+        told.append(f"{lost} relation{' is' if lost == 1 else 's are'} lost")
+    return " and ".join(told) or "nothing is open"
 
 
 def _made(made: FixtureRevision, number: int) -> str:
