@@ -1,5 +1,5 @@
-"""What makes a document a control of a revision: a name and an outcome of its own, and calls that do not contradict
-the outcome it is said to show."""
+"""What makes a document a control of a revision: a name and an outcome of its own, nothing left to fill in, and calls
+that do not contradict the outcome it is said to show."""
 
 from __future__ import annotations
 
@@ -33,6 +33,18 @@ def require_shows(loaded: Fixture, tool: str, outcome_type: OutcomeType) -> None
     why_not = neighbours.why_not_shown(loaded, tool, outcome_type) if tool else ""
     if why_not:
         raise ValidationError({"outcome_type": why_not})
+
+
+def unfilled(text: str) -> list[str]:
+    """What is still to be filled in, by line."""
+    return [f"Line {line} still says “{said}”." for line, said in neighbours.unfilled(text)]
+
+
+def require_filled(fixture: bytes) -> None:
+    """Nobody's words stand where only the author knows what the tool says. `fixture` is one that was loaded."""
+    left = unfilled(fixture.decode(errors="replace"))
+    if left:
+        raise ValidationError({"fixture": left})
 
 
 def free_name(revision: FixtureRevision, name: str) -> str:

@@ -198,6 +198,7 @@ def add_control(
     policies.require(revision.case, actor, "add_control")
     upload = _upload(fixture, detect)
     mutated = _mutated(fixture, mutation) if mutation is not None else None
+    control_rules.require_filled(fixture)
     shown = control_rules.tool_shown(revision, upload.loaded, tool)
     control_rules.require_shows(upload.loaded, shown, outcome_type)
     with transaction.atomic():

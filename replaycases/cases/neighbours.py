@@ -39,8 +39,8 @@ _LACKING: Mapping[OutcomeType, str] = {
     OutcomeType.REJECTION: "ends in anything but an accepted result",
     OutcomeType.TIMEOUT: "ends in an error that leaves its result open",
 }
-"""What some call must do to show an outcome. A tool may refuse by a result or by an error: only an accepted result is no
-refusal. Whether it was done may be left open by any of them: nothing recorded contradicts that."""
+"""What some call must do to show an outcome. A tool may refuse by a result or by an error: only an accepted result is
+no refusal. Whether it was done may be left open by any of them: nothing recorded contradicts that."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from replaycases.accounts.models import User
-from replaycases.cases import neighbours, texts
+from replaycases.cases import control_rules, texts
 from replaycases.cases.models import Case, FixtureRevision
 from replaycases.web.forms import NamedControlForm, StyledForm, detect_field, validate_size
 from replaycases.web.members import members_of
@@ -82,7 +82,7 @@ class RevisionForm(StyledForm):
 
 class WrittenControlForm(NamedControlForm):
     """A control as text, written from the revision with the number `seen`. Of which tool and kind it is was chosen
-    before; what was put where only its author can know is refused as long as it stands there."""
+    before; what its author has not filled in yet is said beside the text."""
 
     seen = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     text = json_field("Fixture as JSON", rows=28)
@@ -100,9 +100,9 @@ class WrittenControlForm(NamedControlForm):
 
     def clean_text(self) -> str:
         text = str(self.cleaned_data["text"]).replace("\r\n", "\n")
-        left = neighbours.unfilled(text)
+        left = control_rules.unfilled(text)
         if left:
-            raise forms.ValidationError([f"Line {line} still says “{said}”." for line, said in left])
+            raise forms.ValidationError(left)
         return text
 
 

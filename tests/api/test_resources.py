@@ -242,6 +242,13 @@ def test_a_control_without_a_part_is_bad(api: APIClient, comparison: Comparison,
     assert set(response.json()) == {missing}
 
 
+def test_a_control_that_was_written_from_another_revision_is_a_conflict(api: APIClient, comparison: Comparison) -> None:
+    response = api.post("/api/v1/controls/", new_control(comparison, seen_revision=2), format="json")
+    assert response.status_code == 409
+    assert "you wrote from 2" in response.json()["detail"]
+    assert api.post("/api/v1/controls/", new_control(comparison, seen_revision=1), format="json").status_code == 201
+
+
 def test_a_second_control_of_the_same_name_is_bad(api: APIClient, comparison: Comparison) -> None:
     response = api.post("/api/v1/controls/", new_control(comparison, name=" confirmed "), format="json")
     assert response.status_code == 400

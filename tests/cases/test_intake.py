@@ -12,6 +12,7 @@ from replaycases.accounts.models import User
 from replaycases.accounts.roles import Role
 from replaycases.cases import intake, policies, texts
 from replaycases.cases.models import Case, Control, FixtureRevision, OutcomeType, Payload, Stage
+from replaycases.cases.neighbours import PLACEHOLDERS
 from replaycases.fixture.findings import FixtureInvalid
 from tests import factories
 
@@ -299,6 +300,16 @@ def test_a_control_is_not_said_to_show_an_outcome_that_its_recorded_calls_contra
     assert list(refused.value.message_dict) == ["outcome_type"]
     assert not Control.objects.exists()
     assert add(outcome_type=OutcomeType.SUCCESS).outcome_type == "success"
+
+
+def test_a_control_is_refused_as_long_as_its_author_has_not_filled_it_in(actor: User, case: Case) -> None:
+    begun = json.dumps(json.loads(factories.fixture(case_id="c", input={"order": PLACEHOLDERS[0]})), indent=1)
+    line = next(number for number, row in enumerate(begun.split("\n"), 1) if PLACEHOLDERS[0] in row)
+    add = partial(intake.add_control, actor, revision=factories.revision(case), name="c")
+    with pytest.raises(ValidationError) as refused:
+        add(outcome_type=OutcomeType.SUCCESS, fixture=begun.encode())
+    assert refused.value.message_dict == {"fixture": [f"Line {line} still says “{PLACEHOLDERS[0]}”."]}
+    assert not Control.objects.exists()
 
 
 def test_a_control_names_no_tool_where_none_has_an_effect(actor: User, case: Case) -> None:

@@ -271,7 +271,8 @@ ControlSerializer = row(
 )
 NewControl = shape(
     "NewControl",
-    "A neighbouring fixture on which the new version must hold, and the mutation under which it must turn red.",
+    "A neighbouring fixture on which the new version must hold, and the mutation under which it must turn red. "
+    "`seen_revision` is the number of the current revision from which it was written.",
     revision=ScopedField(queryset=FixtureRevision.objects.select_related("case__project")),
     name=serializers.CharField(max_length=NAME_CAP),
     outcome_type=EnumField(OutcomeType),
@@ -279,4 +280,5 @@ NewControl = shape(
     fixture=DocumentField(),
     mutation=PatchField(help_text="A JSON Patch (RFC 6902) on recorded answers of the fixture."),
     detect=DocumentField(required=False),
+    seen_revision=serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER, required=False),
 )

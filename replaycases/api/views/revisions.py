@@ -105,7 +105,8 @@ def _or_null(value: Any) -> Any:
         status=201,
         scope=Scope.CASES,
         says="Add a control. Verdicts on its revision are cleared until it was replayed too. 422 with findings for a "
-        "fixture that is not valid or a mutation that does not fit it; 409 for a closed case.",
+        "fixture that is not valid or a mutation that does not fit it; 409 for a closed case, and for one whose "
+        "current revision is not `seen_revision`.",
     ),
     Act(
         noun="decisions",
