@@ -12,7 +12,7 @@ from replaycases.redaction.first_look import FirstLook, is_own
 from replaycases.redaction.overlaps import Value, grounds, on_ground
 from replaycases.redaction.places import Kind
 from replaycases.redaction.policy import Policy
-from replaycases.redaction.scan import Detectors, Found, Scan, scan
+from replaycases.redaction.scan import Detectors, Found, Scan, is_within, scan
 from replaycases.redaction.views.view import View
 
 NAMING: frozenset[Kind] = frozenset({"person", "email", "username", "id"})
@@ -51,16 +51,8 @@ def _in_kept_fields(first: FirstLook, policy: Policy) -> Iterator[Found]:
     read = (source for source in first.read if source.leaf.address in leaves)
     found: Scan = scan(read, Detectors(policy), policy)
     for one in (*found.found, *found.kept):
-        if not one.hit.kept and _is_within(one.view, views):
+        if not one.hit.kept and is_within(one.view, views):
             yield one
-
-
-def _is_within(view: View | None, views: set[View]) -> bool:
-    while view is not None:
-        if view in views:
-            return True
-        view = view.parent
-    return False
 
 
 class _Taken:
