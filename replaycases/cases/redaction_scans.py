@@ -145,7 +145,7 @@ class _Scanner:
 
 def _scanner(project: Project, case: Case | None) -> _Scanner:
     case_key = key_of(case)
-    made = _made_before(case) if case is not None and case_key.kept is None else ()
+    made = _made_before(case) if case is not None and not case_key.known else ()
     return _Scanner(policy=redaction_policies.current(project), case_key=case_key, made=made)
 
 
