@@ -87,7 +87,7 @@ def look_again(actor: User, *, case: Case, seen_revision: int) -> Redaction:
     current = _seen(case, seen_revision)
     reading.require(current, actor)
     detect = evidence.read(current.detect) if current.detect else None
-    look = redaction_edits.look_at(case.project, case, evidence.read(current.payload), detect)
+    look = redaction_edits.look_at(case.project, case, evidence.read(current.payload), detect, again=True)
     with transaction.atomic():
         _require_no_rule_is_new(policies.require_locked(case, actor, "redact"), current)
         return _keep(actor, case, current, _with_its_making(look, current), "redaction.looked_again")
@@ -157,8 +157,6 @@ def _run(
     except NoSurrogate as error:
         raise InvalidTransition(_NOT_REDACTED.format(error)) from None
     record = record_of(done, key=case_key.key)
-    if source.number > 1:
-        record = redaction_edits.with_relations(record, case=source.case, number=source.number, document=document)
     look = Look(
         record=record.with_open([*record.open, *_come_back(source, done.document, policy, case_key, record)]),
         to_be_read=seen_spans.pages_and_pieces(done.document),
@@ -169,6 +167,8 @@ def _run(
         rules=len(rules),
         applied=frozenset(UUID(rule.id) for rule in rules),
     )
+    if source.number > 1:
+        look = redaction_edits.with_relations(look, case=source.case, number=source.number, document=document)
     return _Made(look=look, data=_bytes(done.document) if done.document != document else raw)
 
 

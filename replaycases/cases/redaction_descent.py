@@ -12,6 +12,9 @@ from django.db.models import QuerySet
 from replaycases.cases.models import FixtureRevision, Redaction
 from replaycases.redaction.residual import DIGITS, ORIGINAL
 
+NOT_COMPARED = "blind:relations not compared"
+"""What is open in an edit by hand where the raw revision is destroyed: nobody can tell whether a relation was lost."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Descent:
@@ -53,12 +56,13 @@ class Descents:
                 number -= 1
         return Descent(raw=raw, redacted=redacted) if raw is not None else None
 
-    def redaction_of(self, number: int) -> Redaction | None:
-        """The newest look at the redaction which this revision is, or was edited from; None where there was none."""
+    def redaction_of(self, number: int, *, itself: bool) -> Redaction | None:
+        """The newest look at the redaction which this revision is, or was edited from; None where there was none.
+        Without `itself` what is made of this revision asks, and of raw evidence there is none."""
         while number > 0 and self._source(number) is None:
-            if self._is_raw(number):
+            if not itself and self._is_raw(number):
                 return None
-            number -= 1
+            number, itself = number - 1, False
         made = [look for look in self._looks[number] if look.source_id not in (None, look.revision_id)]
         return made[-1] if made else None
 
@@ -67,11 +71,12 @@ class Descents:
 
     def _is_raw(self, number: int) -> bool:
         """Whether a revision made by hand is evidence of its own, and no edit of a redacted one: values stand in it
-        that were replaced before. Once nobody knows those any more, anything that must go counts."""
+        that were replaced before. Once nobody knows those any more, anything that must go counts. It is so for what was
+        made of it alone: the revision asked about is held against what comes before it in any case."""
         looked = self._looks[number]
         if not looked:
             return False
-        found = [one["detector"] for one in looked[0].open]
+        found = [one["detector"] for one in looked[0].open if one["detector"] != NOT_COMPARED]
         return any(one in (ORIGINAL, DIGITS) for one in found) or bool(
             found and looked[0].mapping_id not in self._known
         )
