@@ -146,8 +146,9 @@ def residual(facts: Facts) -> Found:
         return unsatisfied(outrun, remedy, place)
     if looked.lost:
         remedy = "Mark, keep, join or split values by a rule, and redact again."
-        if redactions.descent(revision) is not None and redactions.source(revision) is None:
-            remedy = BY_HAND
+        descent = redactions.descent(revision)
+        if descent is not None and descent.raw != redactions.source(revision):
+            remedy = BY_HAND  # An edit came between, and no rule of this redaction mends it.
         return unsatisfied(f"Relations between values were lost: {looked.lost}.", remedy, place)
     left = redactions.left(looked)
     if left:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from replaycases.cases import evidence, flags, intake, lifecycle, redacting, redaction_policies, waivers
+from replaycases.cases import evidence, flags, gates, intake, lifecycle, redacting, redaction_policies, waivers
+from replaycases.cases.gates import Gate
 from replaycases.cases.models import Case, FixtureRevision
 from tests import factories
 from tests.cases.test_redacting import newest, replayed, soon
@@ -119,3 +120,18 @@ def test_an_edit_of_what_was_not_compared_is_not_either(of: factories.People, re
     destroy(case, 1)
     case = edit(of, edit(of, case, note="new"), note="newer")
     assert detectors(case) == [NOT_COMPARED]
+
+
+def test_what_is_redacted_of_an_edit_that_lost_a_relation_asks_to_undo_the_edit(
+    of: factories.People, redacted: Case
+) -> None:
+    case = edit(of, redacted, **LOST)
+    redacting.redact(of.responder, case=case, seen_revision=3)
+    case = factories.fresh(case)
+    assert (factories.revision(case).number, newest(case).lost) == (4, 1)
+    assert residual(of, case).remedy.startswith("Undo what was edited by hand")
+
+
+def residual(of: factories.People, case: Case) -> Gate:
+    [found] = [gate for gate in gates.gates_of(case, "redaction_approved", actor=of.privacy) if gate.name == "residual"]
+    return found
