@@ -147,9 +147,12 @@ def test_a_control_is_neither_the_incident_nor_another_control_again(actor: User
     with pytest.raises(ValidationError, match="the control confirmed again"):
         add(fixture=factories.control_fixture("confirmed"), mutation=factories.MUTATION)
     renamed = {**json.loads(factories.control_fixture("confirmed")), "case_id": "late", "incident_id": "INC-2"}
+    renamed["recorded_by"] = {"commit": "abc", "recorder": "another"}
     with pytest.raises(ValidationError, match="the control confirmed again"):
         add(fixture=json.dumps(renamed, indent=2).encode(), mutation=factories.MUTATION)
     assert revision.controls.count() == 1
+    later = {**renamed, "frozen_at": "2025-03-01T10:00:01+01:00"}  # where the time matters, another way
+    assert add(fixture=json.dumps(later).encode(), mutation=factories.MUTATION).name == "late"
 
 
 def test_the_first_quarantined_bytes_of_a_blank_case_give_it_an_end(actor: User) -> None:
