@@ -11,8 +11,8 @@ from replaycases.fixture import strict_json
 from replaycases.fixture.canonical import digest
 from replaycases.fixture.model import JSON, Fixture
 
-# By what people tell documents apart, and who recorded them: no replay or verdict reads it. What a run computes may hang
-# on the rest, `frozen_at` too: a second before and a second after the clocks change are two controls.
+# By what people tell documents apart, and who recorded them: no replay or verdict reads it. What a run computes may
+# hang on the rest, `frozen_at` too: a second before and a second after the clocks change are two controls.
 _NAMES = frozenset({"case_id", "incident_id", "recorded_by"})
 
 

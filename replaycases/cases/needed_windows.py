@@ -1,7 +1,8 @@
 """What waits in a case and stands in no index: it is looked for in the newest cases of a stage, never in all of them.
 
 A case is in such a window when what it waits for begins, and leaves it once so many others came after it that somebody
-would have to look for it in the list of cases.
+would have to look for it in the list of cases. For a control that comes when a revision stands in a lane already, it may
+have left before.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from replaycases.cases.models import Case, Control, Decision, DecisionOutcome, D
 WINDOW = 50
 
 Window = Callable[[Sequence[UUID]], QuerySet[Case, Any]]
+Chosen = Callable[[Asker, Sequence[UUID]], QuerySet[Case, Any]]
 
 
 def _approved(projects: Sequence[UUID]) -> QuerySet[Case, Any]:
@@ -30,14 +32,25 @@ def _approved(projects: Sequence[UUID]) -> QuerySet[Case, Any]:
 
 
 def _reproduced(projects: Sequence[UUID]) -> QuerySet[Case, Any]:
-    """Outside lanes: what stands in one was asked for before it came there."""
+    """Outside lanes: what a dependency's owner says was asked for before a revision came into one."""
     newest = Case.objects.filter(stage=Stage.REPRODUCED, lane="", project__in=projects)
     return newest.order_by("-stage_since").values("pk")[:WINDOW]
+
+
+def _created(projects: Sequence[UUID]) -> QuerySet[Case, Any]:
+    """Reproduced, wherever it stands: no index has those of all lanes by the time at which they came to that."""
+    newest = Case.objects.filter(stage=Stage.REPRODUCED, project__in=projects)
+    return newest.order_by("-created_at", "-number").values("pk")[:WINDOW]
 
 
 def _controls(window: Window, asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case, Any]:
     """A control of the current revision is not approved; neither it nor the case is the person's own work."""
     return decisions.not_work_of(asker.user, Case.objects.filter(Exists(_unapproved(asker)), pk__in=window(projects)))
+
+
+def _controls_in_lanes(asker: Asker, projects: Sequence[UUID]) -> QuerySet[Case, Any]:
+    """A control may come when a revision stands in a lane already: it waits for a reviewer as any other does."""
+    return _controls(_created, asker, projects).exclude(lane="")
 
 
 def how_many_controls(asker: Asker) -> Subquery:
@@ -80,5 +93,5 @@ _EFFECTS = (
     & (Q(no_effect_confirmed=None) | Q(no_effect_confirmed=False))
 )
 _WINDOWS: tuple[Window, ...] = (_approved, _reproduced)
-CONTROLS = tuple(partial(_controls, window) for window in _WINDOWS)
+CONTROLS: Sequence[Chosen] = (*(partial(_controls, window) for window in _WINDOWS), _controls_in_lanes)
 DEPENDENCIES = tuple(partial(_dependencies, window) for window in _WINDOWS)
