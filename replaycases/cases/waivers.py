@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from replaycases.accounts import access
@@ -46,6 +47,9 @@ from replaycases.redaction.report import place_of
 LONGEST_DAYS = 90
 WARNED = timedelta(days=7)
 """How long before its end people are told of it."""
+BATCH = 500
+IN_USE = Q(case__stage__in=policies.APPROVED) | ~Q(case__lane="")
+"""Of cases that are approved, or stand in a lane."""
 ONE_BY_ONE = frozenset({"secret", "blind"})
 """Kinds that are never waived together with others: each needs a reason of its own."""
 
@@ -120,14 +124,28 @@ def end(actor: User, *, waiver: Waiver) -> Waiver:
 
 def look() -> int:
     """Tell of the waivers that end within WARNED, each once, and flag the cases in which one has ended since. Returns
-    how many were told of or flagged."""
+    how many were told of or flagged; the rest of a long list waits for the next look."""
     now = timezone.now()
-    given = Waiver.objects.filter(redaction_rows.given(), case__stage__in=policies.REVIEWED)
-    given = given.select_related("case__project", "case__current_revision").order_by("until")
-    ending = given.filter(until__gt=now, until__lte=now + WARNED)
-    answered = ReviewFlag.objects.filter(case=OuterRef("case"), reason=FlagReason.WAIVER_ENDED)
-    ended = given.filter(~Exists(answered.filter(raised_at__gte=OuterRef("until"))), until__lte=now)
-    return beats.each(ending, _warn) + beats.each(ended, _flag_ended)
+    ending = Waiver.objects.filter(redaction_rows.given(), case__stage__in=policies.REVIEWED)
+    ending = ending.filter(until__gt=now, until__lte=now + WARNED).select_related("case__project")
+    return beats.each(ending.order_by("until"), _warn) + beats.each(_unanswered(now)[:BATCH], _flag_ended)
+
+
+def _unanswered(now: datetime) -> QuerySet[Waiver]:
+    """Those whose time is over and that nobody was asked about since, of findings that stand in an approved revision or
+    in a lane. A look at all that ever ended would never be done."""
+    ended = Waiver.objects.filter(redaction_rows.given(), IN_USE, until__lte=now).select_related("case__project")
+    asked = ReviewFlag.objects.filter(case=OuterRef("case"), reason=FlagReason.WAIVER_ENDED)
+    open_or_later = asked.filter(Q(cleared_at=None) | Q(raised_at__gte=OuterRef("until")))
+    stays = LaneEntry.objects.filter(revision=OuterRef("revision"), left_at=None)
+    newer = Redaction.objects.filter(revision=OuterRef("revision"), made_at__gt=OuterRef("made_at"))
+    looked = Redaction.objects.alias(found=Cast("open", TextField())).filter(
+        Q(revision=OuterRef("case__current_revision")) | Exists(stays),
+        ~Exists(newer),
+        revision__case=OuterRef("case"),
+        found__contains=OuterRef("finding"),
+    )
+    return ended.filter(~Exists(open_or_later), Exists(looked)).order_by("until")
 
 
 def _warn(waiver: Waiver) -> int:
@@ -147,8 +165,8 @@ def _warn(waiver: Waiver) -> int:
 
 @transaction.atomic
 def _flag_ended(waiver: Waiver) -> int:
-    waiver.case = policies.locked(waiver.case)
-    return _flag(waiver)
+    waiver = _locked(waiver)
+    return _flag(waiver) if waiver.ended_at is None else 0  # Somebody asked for another one meanwhile.
 
 
 def _flag(waiver: Waiver) -> int:
