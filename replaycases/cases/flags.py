@@ -15,12 +15,13 @@ from django.utils import timezone
 from replaycases.accounts import access
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import REVIEWS_AGAIN, Role
-from replaycases.cases import beats, events, policies, recording_ages, redaction_rows, texts
+from replaycases.cases import beats, events, lane_moves, policies, recording_ages, redaction_rows, texts
 from replaycases.cases.locks import lock_project
 from replaycases.cases.models import (
     Case,
     FixtureRevision,
     FlagReason,
+    LaneEntry,
     LaneName,
     Proposal,
     ProposalKind,
@@ -124,33 +125,53 @@ def _answered_by(held: frozenset[Role], case: Case, reasons: Sequence[str]) -> l
 
 def _why_not_cleared(case: Case, reasons: Collection[str]) -> str:
     """Why the redaction of a reviewed case was not looked at as these reasons ask; "" if it was, or if there is nothing
-    to look at."""
+    to look at. What stands in a lane is asked as well, but for another look: that is had of the current revision."""
     asked = case.stage in policies.REVIEWED and not OF_REDACTION.isdisjoint(reasons)
-    revision = case.current_revision
-    if not asked or revision is None or policies.destroyed(case):
+    current = case.current_revision
+    if not asked or current is None or policies.destroyed(case):
         return ""
-    looked = redaction_rows.newest(revision)
+    inside = [entry for entry in lane_moves.stays(case).values() if entry.revision_id != current.pk]
+    looked_at = redaction_rows.newest_of([current.pk, *(entry.revision_id for entry in inside)])
+    looked = looked_at.get(current.pk)
     if looked is None or (FlagReason.POLICY_CHANGED in reasons and not redaction_rows.is_of_today(looked)):
         return (
-            f"Nobody looked at revision {revision.number} under the policy in force and by the detectors of today. "
+            f"Nobody looked at revision {current.number} under the policy in force and by the detectors of today. "
             "Look again on the page of its redaction, then note what you found."
         )
-    back = "Redact it" if case.stage == Stage.IN_REVIEW else "Send the case back to review, and redact it"
-    return _in_the_way(revision, looked, back)
+    told = [
+        _of_current(case, current, looked),
+        *(_of_stay(entry, looked_at.get(entry.revision_id)) for entry in inside),
+    ]
+    return next(filter(None, told), "")
 
 
-def _in_the_way(revision: FixtureRevision, looked: Redaction, back: str) -> str:
-    """What of this look at it keeps a re-review from being noted, and what to do; "" if nothing does."""
+def _of_current(case: Case, revision: FixtureRevision, looked: Redaction) -> str:
+    """What of this look keeps a re-review from being noted, and what to do; "" if nothing does."""
     found = redaction_rows.in_the_way(looked)
+    back = "Redact it" if case.stage == Stage.IN_REVIEW else "Send the case back to review, and redact it"
     if found.lost:
-        return (
-            f"Relations between values of revision {revision.number} were lost: {found.lost}. {back} by a rule that "
-            "brings them back, or undo what was edited by hand: no waiver lets that stand."
-        )
-    if found.left:
-        kinds = kind_words.counted(Counter(one["kind"] for one in found.left))
-        return f"Open findings in revision {revision.number}: {kinds}. {back}, or have two people let them stand there."
-    return ""
+        remedy = f"{back} by a rule that brings them back, or undo what was edited by hand: no waiver lets that stand."
+    else:
+        remedy = f"{back}, or have two people let them stand there."
+    return f"{fault} {remedy}" if (fault := _fault(revision, found)) else ""
+
+
+def _of_stay(entry: LaneEntry, looked: Redaction | None) -> str:
+    """The same of an earlier revision, which goes on in a lane."""
+    revision = entry.revision
+    if looked is None:
+        fault = f"Nobody looked yet for what must go of revision {revision.number}."
+    else:
+        fault = _fault(revision, redaction_rows.in_the_way(looked))
+    remedy = f"It stands in {entry.lane.name} until a later revision takes its place, or the case is retired."
+    return f"{fault} {remedy}" if fault else ""
+
+
+def _fault(revision: FixtureRevision, found: redaction_rows.InTheWay) -> str:
+    if found.lost:
+        return f"Relations between values of revision {revision.number} were lost: {found.lost}."
+    kinds = kind_words.counted(Counter(one["kind"] for one in found.left))
+    return f"Open findings in revision {revision.number}: {kinds}." if found.left else ""
 
 
 def look() -> int:

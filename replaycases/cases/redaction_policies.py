@@ -7,12 +7,12 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from replaycases.accounts.models import Project, User
 from replaycases.accounts.roles import SETS_REDACTION_POLICY
 from replaycases.cases import events, flags, policies, texts
-from replaycases.cases.models import Case, FlagReason, RedactionPolicy, Stage
+from replaycases.cases.models import Case, FlagReason, RedactionPolicy
 from replaycases.cases.policies import SeenAnother
 from replaycases.cases.redaction_rows import policy_name
 from replaycases.redaction.folding import is_encodable
@@ -85,8 +85,9 @@ def save(actor: User, *, project: Project, data: Mapping[str, Any], note: str, s
 
 
 def _flag(project: Project, row: RedactionPolicy) -> None:
-    """What was approved stays approved and goes on as it does: somebody looks at it again."""
-    approved = Case.objects.filter(project=project, stage__in=(Stage.REDACTION_APPROVED, Stage.REPRODUCED))
+    """What was approved stays approved and goes on as it does, in a lane also while the case is back in review:
+    somebody looks at it again."""
+    approved = Case.objects.filter(Q(stage__in=policies.APPROVED) | ~Q(lane=""), project=project)
     detail = f"Its redaction was approved before version {row.number} of the redaction policy."
     for case in approved.select_related("project").order_by("number"):
         flags.raise_flag(None, case=case, reason=FlagReason.POLICY_CHANGED, detail=detail)

@@ -113,7 +113,7 @@ def cases_for(user: User) -> QuerySet[Case]:
 
 def context(case: Case, user: User, *, every_comparison: bool = False) -> dict[str, Any]:
     """What cases/detail.html shows but its forms, of a case out of `cases_for`. Six queries, and one more where gates
-    of a redaction are among those of the next stage; where a flag asks about the redaction three more say what."""
+    of a redaction are among those of the next stage; where a flag asks about the redaction some more say what."""
     held = access.roles_of(user, case.project)
     [around] = Bundle.of_surrounded([case], whole=True).facts()
     own_work = decisions.own_work(user, case, around.authors)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from replaycases.accounts.models import ApiToken, Project, User
 from replaycases.accounts.roles import Role
-from replaycases.cases import flags
+from replaycases.cases import flags, redaction_policies
 from replaycases.cases.models import (
     AuditEvent,
     Case,
@@ -177,6 +177,30 @@ def test_a_re_review_of_a_redaction_is_refused_while_something_stands_in_its_way
         flags.review_again(qa, case=case, note="Fine.")
     factories.look(case, open=[], lost=0)
     flags.review_again(qa, case=case, note="Fine.")
+
+
+def test_a_re_review_is_refused_while_something_is_open_in_an_earlier_revision_that_stands_in_a_lane(
+    case: Case, qa: User
+) -> None:
+    in_lane(case, "nonblocking")
+    factories.look(case, open=[factories.FOUND])
+    factories.redacted_revision(case.created_by, case, factories.fixture(input={"message": "Where is it?"}))
+    Case.objects.filter(pk=case.pk).update(stage="in_review")
+    flags.raise_flag(None, case=case, reason=FlagReason.WAIVER_ENDED, detail="Ended.")
+    with pytest.raises(InvalidTransition, match=r"Open findings in revision 1: 1 e-mail\. It stands in nonblocking"):
+        flags.review_again(qa, case=case, note="Fine.")
+    LaneEntry.objects.filter(case=case).update(left_at=timezone.now(), left_by="succeeded")
+    flags.review_again(qa, case=case, note="Fine.")
+
+
+def test_a_new_policy_flags_a_case_back_in_review_while_a_revision_of_it_stands_in_a_lane(
+    case: Case, project: Project
+) -> None:
+    in_lane(case, "nonblocking")
+    Case.objects.filter(pk=case.pk).update(stage="in_review")
+    reviewer = factories.person(project, Role.PRIVACY_REVIEWER)
+    redaction_policies.save(reviewer, project=project, data={"dates": "shift"}, note="Dates too.", seen=0)
+    assert open_reasons(case) == ["policy_changed"]
 
 
 def test_a_token_reviews_nothing_again(case: Case, qa: User) -> None:
