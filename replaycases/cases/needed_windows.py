@@ -1,8 +1,8 @@
 """What waits in a case and stands in no index: it is looked for in the newest cases of a stage, never in all of them.
 
 A case is in such a window when what it waits for begins, and leaves it once so many others came after it that somebody
-would have to look for it in the list of cases. For a control that comes when a revision stands in a lane already, it may
-have left before.
+would have to look for it in the list of cases. For a control that comes when a revision stands in a lane already, it
+may have left before.
 """
 
 from __future__ import annotations
