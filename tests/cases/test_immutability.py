@@ -280,6 +280,8 @@ def test_whose_capture_it_is_and_of_what_is_changed_by_nobody(of: factories.Peop
     to = other if column == "payload_id" else of.qa
     refused(f"UPDATE cases_capture SET {column} = {key(to)}", match="whose capture")
     Capture.objects.filter(pk=capture.pk).update(purged_at=timezone.now())
+    capture.refresh_from_db()
+    assert (capture.captured_by, capture.on_behalf_of, capture.payload) == (of.responder, None, payload)
 
 
 # --- proposals and lanes ---------------------------------------------------------------------------------------------

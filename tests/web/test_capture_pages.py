@@ -540,6 +540,7 @@ def test_a_check_that_says_too_little_is_refused(
 
 def test_an_unknown_kind_of_check_is_not_there(client: Client, named: Capture) -> None:
     send(client, f"{RUN}expectation/checks/", 404, add="mood")
+    assert "expected" not in choices()
 
 
 def test_rules_against_calls_join_the_order_of_calls(client: Client, named: Capture) -> None:
