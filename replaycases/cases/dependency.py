@@ -77,8 +77,14 @@ def leaves_open(case: Case) -> bool:
     if revision is None or not (revision.authored_answers or revision.unstated_tools):
         return False
     said = revision.dependency_statements.order_by("-said_at").first()
-    answers, effects = (said.authored_confirmed, said.no_effect_confirmed) if said else (False, False)
-    return bool((revision.authored_answers and not answers) or (revision.unstated_tools and not effects))
+    confirmed = (said.authored_confirmed, said.no_effect_confirmed) if said else (False, False)
+    return any(asked(revision, answers=confirmed[0], effects=confirmed[1]))
+
+
+def asked(revision: FixtureRevision, *, answers: bool, effects: bool) -> tuple[bool, bool]:
+    """Whether an owner is still asked for a word on the answers that the recording does not hold, and on the tools of
+    which the fixture names no effect; `answers` and `effects` are what was confirmed last. No query."""
+    return bool(revision.authored_answers and not answers), bool(revision.unstated_tools and not effects)
 
 
 def _seen(case: Case, number: int, fixture_hash: str) -> FixtureRevision:

@@ -91,7 +91,11 @@ def in_event(redaction: Redaction) -> dict[str, object]:
     which waivers hold."""
     case = redaction.revision.case_id
     found = {found["finding"] for found in redaction.open}
-    waivers = [waiver for waiver in holding([case])[case] if waiver.finding in found]
+    return named_with(redaction, [waiver for waiver in holding([case])[case] if waiver.finding in found])
+
+
+def named_with(redaction: Redaction, waivers: Iterable[Waiver]) -> dict[str, object]:
+    """The same with waivers that are known. `policy_version` is 0 for the built-in policy."""
     return {
         "policy": redaction.policy_digest,
         "policy_version": redaction.policy.number if redaction.policy is not None else 0,

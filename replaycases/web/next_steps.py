@@ -8,7 +8,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from replaycases.cases import gates
+from replaycases.cases import dependency, gates
 from replaycases.cases.available import GATED
 from replaycases.cases.gate_around import Said
 from replaycases.cases.models import Case, DecisionKind, LaneName, Stage
@@ -113,19 +113,22 @@ def _steps(
         yield NextStep(action=actions["reopen"], why=why, form="reopening")
 
 
+_OF_DEPENDENCY = (
+    "that the dependency gives the answers which its recording does not hold",
+    "that the tools of which it names no effect have none",
+)
+
+
 def _of_dependency(case: Case, actions: Mapping[ActionName, Action], said: Said | None) -> Iterable[NextStep]:
     """What only a dependency owner can say, once they may read the revision; lanes are closed until then."""
     revision = case.current_revision
     if revision is None or case.stage not in APPROVED:
         return
-    asked = []
-    if revision.authored_answers and not (said and said.confirmed):
-        asked.append("that the dependency gives the answers which its recording does not hold")
-    if revision.unstated_tools and not (said and said.no_effect):
-        asked.append("that the tools of which it names no effect have none")
-    if asked:
+    wanted = dependency.asked(revision, answers=bool(said and said.confirmed), effects=bool(said and said.no_effect))
+    words = [word for word, is_wanted in zip(_OF_DEPENDENCY, wanted, strict=True) if is_wanted]
+    if words:
         why = (
-            f"A dependency owner who did not make the case confirms {', and '.join(asked)}. No lane is entered before."
+            f"A dependency owner who did not make the case confirms {', and '.join(words)}. No lane is entered before."
         )
         address = f"{reverse('case', args=[case.readable_id])}#dependency"
         yield NextStep(

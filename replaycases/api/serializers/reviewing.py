@@ -11,7 +11,7 @@ from replaycases.accounts.models import Team, User
 from replaycases.api.serializers.cases import LARGEST_NUMBER
 from replaycases.api.serializers.fields import DigestField, EnumField, ScopedField, TextField
 from replaycases.api.serializers.shapes import row, shape
-from replaycases.cases import decisions, gates
+from replaycases.cases import decisions, gates, redaction_rows
 from replaycases.cases.comments import POINTER_CAP
 from replaycases.cases.models import (
     Acceptance,
@@ -62,13 +62,7 @@ class DecisionSerializer(
         looked = given.redaction
         if looked is None:
             return None
-        return {
-            "id": looked.pk,
-            "policy": looked.policy_digest,
-            "policy_version": looked.policy.number if looked.policy is not None else 0,
-            "detectors": looked.detectors,
-            "waivers": [waiver.pk for waiver in decisions.waivers_of(given)],
-        }
+        return {"id": looked.pk, **redaction_rows.named_with(looked, decisions.waivers_of(given))}
 
 
 _DECIDED = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
@@ -36,7 +38,7 @@ def add_control(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     findings = list[Finding]()
     if case.current_revision is not None and form.is_valid():
         try:
-            _add(request, case.current_revision, form)
+            _add(request, case.current_revision, form, **_uploaded(form))
         except FixtureInvalid as invalid:
             findings = invalid.findings
         except ValidationError as refused:
@@ -47,7 +49,8 @@ def add_control(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     return render_case(request, case, control_form=form, findings=findings)
 
 
-def _add(request: HttpRequest, revision: FixtureRevision, form: ControlForm) -> None:
+def _add(request: HttpRequest, revision: FixtureRevision, form: ControlForm | WrittenControlForm, **parts: Any) -> None:
+    """`parts` are the documents, however they came, and what was seen, as `intake.add_control` takes them."""
     said = form.cleaned_data
     intake.add_control(
         user_of(request),
@@ -55,10 +58,13 @@ def _add(request: HttpRequest, revision: FixtureRevision, form: ControlForm) -> 
         name=said["name"],
         outcome_type=said["outcome_type"],
         tool=said.get("tool", ""),
-        fixture=said["fixture"].read(),
-        mutation=said["mutation"].read(),
-        detect=said["detect"].read() if said["detect"] else None,
+        **parts,
     )
+
+
+def _uploaded(form: ControlForm) -> dict[str, bytes]:
+    files = {name: form.cleaned_data[name] for name in ("fixture", "mutation", "detect")}
+    return {name: file.read() for name, file in files.items() if file}
 
 
 # --- written from the current revision --------------------------------------------------------------------------------
@@ -79,7 +85,7 @@ def new_control(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     if not form.is_valid():
         return _render_new(request, case, revision, form, status=422)
     try:
-        _add_written(request, revision, form)
+        _add(request, revision, form, **_written(form))
     except FixtureInvalid as invalid:
         said = form.cleaned_data
         found = control_page.beside(invalid.findings, text=said["text"], mutation=said["mutation"])
@@ -93,18 +99,13 @@ def new_control(request: HttpRequest, case_id: CaseId) -> HttpResponse:
     return redirect(f"{reverse('case', args=[case.readable_id])}#controls")
 
 
-def _add_written(request: HttpRequest, revision: FixtureRevision, form: WrittenControlForm) -> None:
+def _written(form: WrittenControlForm) -> dict[str, Any]:
     said = form.cleaned_data
-    intake.add_control(
-        user_of(request),
-        revision=revision,
-        name=said["name"],
-        outcome_type=said["outcome_type"],
-        tool=said.get("tool", ""),
-        fixture=bytes_of(said["text"]),
-        mutation=bytes_of(said["mutation"]),
-        seen_revision=said["seen"],
-    )
+    return {
+        "fixture": bytes_of(said["text"]),
+        "mutation": bytes_of(said["mutation"]),
+        "seen_revision": said["seen"],
+    }
 
 
 def _render_new(
